@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.status.FileKind;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -33,6 +34,7 @@ final class ModuleFiles implements AutoCloseable {
      *
      * @param purpose what the file is for, used in the error message
      * @throws FileNotFoundException when the location does not exist
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for a pipe, a device or a directory
      */
     Path file(String location, String purpose) throws IOException {
         Resource resource = resources.getResource(location);
@@ -44,15 +46,19 @@ final class ModuleFiles implements AutoCloseable {
                                     ? "file '%s'".formatted(resource.getFile().getAbsolutePath())
                                     : resource.getDescription()));
         }
-        if (resource.isFile() && !copyAll) {
-            return resource.getFile().toPath();
+        if (resource.isFile()) {
+            Path file = resource.getFile().toPath();
+            FileKind.requireRegular(purpose, file);
+            if (!copyAll) {
+                return file;
+            }
         }
-        Path copy = Files.createTempFile("iree4j-", ".bin");
-        copies.add(copy);
-        try (InputStream in = resource.getInputStream()) {
+        try (InputStream in = resource.getInputStream()) { // first: one that never opens leaves no copy behind
+            Path copy = Files.createTempFile("iree4j-", ".bin");
+            copies.add(copy);
             Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+            return copy;
         }
-        return copy;
     }
 
     @Override

@@ -55,7 +55,6 @@ final class ProgramOpening {
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
     private final Integrity integrity;
-    private final VerifiedFiles verified;
     private final ProgramSource source;
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final Progress progress;
@@ -70,13 +69,6 @@ final class ProgramOpening {
         this.runtime = runtime;
         this.resources = resources;
         this.integrity = integrity;
-        this.verified = new VerifiedFiles(
-                resources,
-                integrity,
-                (done, size) -> progress.report(
-                        ProgramState.LOADING,
-                        "checked %d of %d bytes".formatted(done, size),
-                        LOADED_FROM * ((double) done / size)));
         this.source = source;
         this.everyProgram = everyProgram;
         this.progress = progress;
@@ -90,16 +82,9 @@ final class ProgramOpening {
      */
     LoadedProgram open(boolean copy) {
         List<Program> instances = new ArrayList<>();
-        try (ModuleFiles files = new ModuleFiles(resources, copy);
-                OpenModules modules = new OpenModules();
-                OpenParameters parameters = new OpenParameters()) {
-            ModuleBytes module = modules.open(files, source.location(), source.sha256(), source.signature());
-            List<VariantOptions> variants = new ArrayList<>();
-            for (Variants each : source.variants()) {
-                variants.add(options(each, files, modules));
-            }
-            parameters.open(files);
-            load(parameters, module, variants, instances);
+        FileReading<OpenFiles> reading = new FileReading<>(source.name());
+        try (OpenFiles files = reading.await(() -> new OpenFiles(copy, reading))) {
+            load(files, instances);
             warmUp(instances);
             return new LoadedProgram(source, instances);
         } catch (IreeException | IOException e) {
@@ -111,42 +96,75 @@ final class ProgramOpening {
         }
     }
 
-    /** Bytes of modules; programs retain them. */
-    private final class OpenModules implements AutoCloseable {
-        private final List<ModuleBytes> open = new ArrayList<>();
+    /** All files of the program, open until it is loaded; it retains what it needs. */
+    private final class OpenFiles implements AutoCloseable {
+        private final FileReading<?> reading;
+        private final VerifiedFiles verified;
+        private final ModuleFiles found;
+        private final List<ModuleBytes> modules = new ArrayList<>(); // the first is of the source itself
+        private final List<VariantOptions> variants = new ArrayList<>();
+        private final Map<String, List<Path>> inPlace = new LinkedHashMap<>(); // by scope
+        private final List<ParameterArchive> mapped = new ArrayList<>(); // of these, so that loading finds them open
+        private final List<ParameterProvider> providers = new ArrayList<>(); // of files that were verified
 
-        ModuleBytes open(ModuleFiles files, String location, @Nullable String sha256, @Nullable String signature)
+        OpenFiles(boolean copy, FileReading<?> reading) throws IOException {
+            this.reading = reading;
+            this.verified = new VerifiedFiles(
+                    resources,
+                    integrity,
+                    (done, size) -> reading.report(() -> progress.report(
+                            ProgramState.LOADING,
+                            "checked %d of %d bytes".formatted(done, size),
+                            LOADED_FROM * ((double) done / size))));
+            this.found = new ModuleFiles(resources, copy);
+            boolean done = false;
+            try {
+                module(source.location(), source.sha256(), source.signature());
+                for (Variants each : source.variants()) {
+                    variants.add(options(each));
+                }
+                parameters();
+                done = true;
+            } finally {
+                if (!done) {
+                    close();
+                }
+            }
+        }
+
+        private ModuleBytes module(String location, @Nullable String sha256, @Nullable String signature)
                 throws IOException {
-            progress.report(ProgramState.LOADING, "finding '%s'".formatted(location), 0);
+            reading.reads(location);
+            reading.report(() -> progress.report(ProgramState.LOADING, "finding '%s'".formatted(location), 0));
             ModuleBytes module =
-                    verified.module(files.file(location, "module"), location, sha256, signature, source.mapped());
-            open.add(module);
+                    verified.module(found.file(location, "module"), location, sha256, signature, source.mapped());
+            modules.add(module);
             return module;
         }
 
-        @Override
-        public void close() {
-            open.forEach(ModuleBytes::close);
+        private VariantOptions options(Variants of) throws IOException {
+            List<VariantOptions.Module> further = new ArrayList<>();
+            for (VariantModule each : of.modules()) {
+                further.add(new VariantOptions.Module(
+                        new ProgramOptions.Source.Shared(module(each.location(), each.sha256(), null)), each.sizes()));
+            }
+            return new VariantOptions(of.function(), of.rules(), of.functions(), further, of.dynamicCost());
         }
-    }
 
-    /** Parameter files by scope: paths of those that are used in place, and providers of those that were verified. */
-    private final class OpenParameters implements AutoCloseable {
-        private final Map<String, List<Path>> files = new LinkedHashMap<>();
-        private final List<ParameterProvider> providers = new ArrayList<>();
-
-        void open(ModuleFiles found) throws IOException {
+        private void parameters() throws IOException {
             for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
                 String name = scope.getKey();
                 List<String> scopes = name.equals(ProgramSource.DEFAULT_SCOPE) ? List.of(name, "") : List.of(name);
                 List<ParameterArchive> archives = new ArrayList<>();
                 try {
                     for (String location : scope.getValue()) {
+                        reading.reads(location);
                         Path file = found.file(location, "parameters of scope '%s'".formatted(name));
                         if (integrity.requiresSignatures()) {
                             archives.add(verified.parameters(file, location));
                         } else {
-                            scopes.forEach(each -> files.computeIfAbsent(each, _ -> new ArrayList<>())
+                            mapped.add(ParameterArchive.open(file));
+                            scopes.forEach(each -> inPlace.computeIfAbsent(each, _ -> new ArrayList<>())
                                     .add(file));
                         }
                     }
@@ -161,30 +179,23 @@ final class ProgramOpening {
         }
 
         void addTo(ProgramOptions.Builder options) {
-            files.forEach((scope, paths) -> paths.forEach(path -> options.parameters(scope, path)));
+            options.module(modules.getFirst());
+            variants.forEach(options::variants);
+            inPlace.forEach((scope, paths) -> paths.forEach(path -> options.parameters(scope, path)));
             providers.forEach(options::parameters);
         }
 
         @Override
         public void close() {
             providers.forEach(ParameterProvider::close);
+            mapped.forEach(ParameterArchive::close);
+            modules.forEach(ModuleBytes::close);
+            found.close();
         }
-    }
-
-    private static VariantOptions options(Variants of, ModuleFiles files, OpenModules modules) throws IOException {
-        List<VariantOptions.Module> further = new ArrayList<>();
-        for (VariantModule each : of.modules()) {
-            further.add(new VariantOptions.Module(
-                    new ProgramOptions.Source.Shared(modules.open(files, each.location(), each.sha256(), null)),
-                    each.sizes()));
-        }
-        return new VariantOptions(of.function(), of.rules(), of.functions(), further, of.dynamicCost());
     }
 
     /** Loads it for each placement and context. */
-    private void load(
-            OpenParameters parameters, ModuleBytes module, List<VariantOptions> variants, List<Program> instances)
-            throws IOException {
+    private void load(OpenFiles files, List<Program> instances) throws IOException {
         List<List<String>> placements = placements();
         for (List<String> devices : placements) {
             double begun = LOADED_FROM + LOADED_PART * instances.size() / (placements.size() * source.contexts());
@@ -192,11 +203,7 @@ final class ProgramOpening {
                     ProgramState.LOADING,
                     devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
                     begun);
-            instances.add(load(
-                    options(parameters, module, variants, devices),
-                    begun,
-                    LOADED_PART / placements.size(),
-                    instances.isEmpty()));
+            instances.add(load(options(files, devices), begun, LOADED_PART / placements.size(), instances.isEmpty()));
             Program first = instances.getLast();
             for (int i = 1; i < source.contexts(); i++) {
                 instances.add(first.newInstance());
@@ -265,15 +272,11 @@ final class ProgramOpening {
         return devices.stream().map(List::of).toList();
     }
 
-    private ProgramOptions.Builder options(
-            OpenParameters parameters, ModuleBytes module, List<VariantOptions> variants, List<String> devices) {
-        ProgramOptions.Builder options = ProgramOptions.builder()
-                .module(module)
-                .consumer(source.name())
-                .overlappingCalls(source.overlappingCalls());
+    private ProgramOptions.Builder options(OpenFiles files, List<String> devices) {
+        ProgramOptions.Builder options =
+                ProgramOptions.builder().consumer(source.name()).overlappingCalls(source.overlappingCalls());
         devices.forEach(options::device);
-        variants.forEach(options::variants);
-        parameters.addTo(options);
+        files.addTo(options);
         everyProgram.accept(options);
         if (source.parameters().isEmpty()) { // otherwise after the listener is set, which it may replace
             source.customizer().accept(options);

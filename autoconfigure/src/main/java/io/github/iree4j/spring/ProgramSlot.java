@@ -9,11 +9,16 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One version of one program: its source, its status, and the program once it is loaded. */
 final class ProgramSlot {
+
+    private static final Logger log = LoggerFactory.getLogger(ProgramSlot.class);
 
     private final Programs programs;
     /** Held while loading, unloading and changing the source; not while calling. */
@@ -108,6 +113,7 @@ final class ProgramSlot {
 
     private LoadedProgram checked(LoadedProgram fresh) {
         try {
+            programs.requireServing(fresh.source());
             programs.check(fresh);
             return fresh;
         } catch (RuntimeException e) {
@@ -173,6 +179,32 @@ final class ProgramSlot {
             return before != null;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Closes the program for good, with what may be left of the time for it, in nanoseconds: a load in progress may not end. */
+    void close(long nanos) {
+        boolean locked = false;
+        try {
+            locked = lock.tryLock(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (locked) {
+            try {
+                unload();
+            } finally {
+                lock.unlock();
+            }
+            return;
+        }
+        log.warn(
+                "program {} is still being loaded, which does not end ({}); it is left behind",
+                source().describe(),
+                status.step());
+        LoadedProgram before = loaded;
+        if (before != null) {
+            before.retire(programs.unloaded(source()));
         }
     }
 

@@ -35,6 +35,7 @@ public final class Programs implements AutoCloseable {
     private final RetiredPrograms retired;
     private final InstanceChoice choice;
     private volatile Duration loadTimeout = Duration.ZERO;
+    private volatile Duration closing = Duration.ofSeconds(5);
     private volatile CallLimits callLimits = CallLimits.NONE;
     private final List<Consumer<? super LoadedProgram>> checks = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
@@ -185,6 +186,16 @@ public final class Programs implements AutoCloseable {
         retired.limit(limit);
     }
 
+    /**
+     * Limits how long {@link #close} may wait for loads in progress to end. One that has not ended by then is left behind: its program is
+     * never put into service, and is closed when its loading ends.
+     *
+     * @param limit for all programs together; 5 seconds unless set
+     */
+    public void limitClosing(Duration limit) {
+        closing = limit;
+    }
+
     RetiredPrograms retired() {
         return retired;
     }
@@ -209,6 +220,15 @@ public final class Programs implements AutoCloseable {
                         StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source.describe()));
     }
 
+    /** Fails when programs must not be put into service any more. */
+    void requireServing(ProgramSource source) {
+        if (draining || closed) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "program %s cannot be loaded: the application is stopping".formatted(source.describe()));
+        }
+    }
+
     void limitCalls(LoadedProgram program) {
         Duration limit = callLimits.of(program.source().name());
         program.instances().forEach(instance -> instance.limitCalls(limit));
@@ -228,6 +248,7 @@ public final class Programs implements AutoCloseable {
         Duration timeout = loadTimeout;
         CallsInFlight.Here here = loads.begin(source.name(), "load", timeout.isZero() ? null : timeout);
         try {
+            requireServing(source); // after it was listed: cancelLoads() may have come before
             LoadedProgram fresh = opening(source, progress).open(copy);
             here.end();
             return fresh;
@@ -238,10 +259,13 @@ public final class Programs implements AutoCloseable {
                             source,
                             new IreeException(
                                     StatusCode.DEADLINE_EXCEEDED,
-                                    "loading took longer than %s; raise iree.loading.timeout if it may"
-                                            .formatted(timeout),
+                                    "loading took longer than %s (%s); raise iree.loading.timeout if it may"
+                                            .formatted(timeout, e.getCause().getMessage()),
                                     e))
                     : e;
+        } catch (IreeException e) {
+            here.end();
+            throw new ProgramLoadException(source, e);
         } catch (RuntimeException | Error e) {
             here.end();
             throw e;
@@ -314,11 +338,7 @@ public final class Programs implements AutoCloseable {
     private LoadedProgram load(ProgramSource source, boolean copy) {
         boolean isNew = find(source.name(), source.version()).isEmpty();
         try {
-            LoadedProgram fresh = slot(source).load(source, copy);
-            if (closed) { // close() may have missed it
-                forget(source.name(), source.version());
-            }
-            return fresh;
+            return slot(source).load(source, copy);
         } catch (RuntimeException | Error e) {
             if (isNew) {
                 forget(source.name(), source.version()); // the caller receives the failure
@@ -528,12 +548,16 @@ public final class Programs implements AutoCloseable {
         draining = false;
     }
 
-    /** Closes all programs. Idempotent. */
+    /** Closes all programs, and cancels loads in progress; does not wait for those that do not end, see {@link #limitClosing}. Idempotent. */
     @Override
     public void close() {
         closed = true;
+        loads.cancel();
+        long start = System.nanoTime();
         for (String name : List.copyOf(programs.names().descendingSet())) {
-            unload(name);
+            for (ProgramSlot slot : programs.remove(name)) {
+                slot.close(closing.toNanos() - (System.nanoTime() - start));
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.modules.parameters.ParameterArchive;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.bytecode.ModuleBytes;
@@ -74,6 +75,9 @@ final class VerifiedFiles {
 
     private void verify(String location, byte[] digest, String where) throws IOException {
         Resource resource = resources.getResource(where);
+        if (resource.isFile() && resource.exists()) {
+            FileKind.requireRegular("signature", resource.getFile().toPath());
+        }
         byte[] signature;
         try (InputStream in = resource.getInputStream()) {
             signature = in.readNBytes(LONGEST_SIGNATURE);

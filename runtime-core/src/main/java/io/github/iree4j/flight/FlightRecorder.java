@@ -3,8 +3,11 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.FlightRecording.Header;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.schedule.QueueObservation;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -70,7 +73,7 @@ public final class FlightRecorder implements AutoCloseable {
      * @param options the limits
      * @return the recorder; the caller closes it
      * @throws IOException when the file cannot be written
-     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder
+     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder; INVALID_ARGUMENT when the file is a pipe, a device or a directory
      */
     public static FlightRecorder open(SchedulingDomain domain, RecorderOptions options) throws IOException {
         return open(domain, options, System::nanoTime);
@@ -84,10 +87,14 @@ public final class FlightRecorder implements AutoCloseable {
      * @param clock nanoseconds
      * @return the recorder; the caller closes it
      * @throws IOException when the file cannot be written
-     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder
+     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder; INVALID_ARGUMENT when the file is a pipe, a device or a directory
      */
     public static FlightRecorder open(SchedulingDomain domain, RecorderOptions options, LongSupplier clock)
             throws IOException {
+        Path file = options.file();
+        if (file != null && Files.exists(file)) {
+            FileKind.requireRegular("recording", file);
+        }
         return new FlightRecorder(domain, options, clock);
     }
 

@@ -1,7 +1,9 @@
 package io.github.iree4j.nativeaccess;
 
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -168,11 +170,14 @@ public final class NativeLibrary {
     private static Path loadConfigured(String configured) {
         Path path = Path.of(configured).toAbsolutePath();
         Path file = Files.isDirectory(path) ? path.resolve(FILE_NAME) : path;
-        if (!Files.isRegularFile(file)) {
+        try {
+            FileKind.requireRegular("native library", file);
+        } catch (IOException e) {
             throw new IreeException(
                     StatusCode.UNAVAILABLE,
                     "native library '%s' does not exist; correct or remove %s (or %s)"
-                            .formatted(file, LIBRARY_PATH, LIBRARY_PATH_VARIABLE));
+                            .formatted(file, LIBRARY_PATH, LIBRARY_PATH_VARIABLE),
+                    e);
         }
         try {
             load(file);

@@ -19,7 +19,9 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.problems.ProblemFinder;
 import io.github.iree4j.spring.problems.ProblemSource;
 import io.github.iree4j.spring.problems.Watchdog;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -49,6 +51,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
+import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.core.metrics.StartupStep;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -124,11 +127,17 @@ public final class IreeAutoConfiguration {
         try {
             return FlightRecorder.open(domain, options);
         } catch (IOException e) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "iree.recorder.file",
-                    recorder.file(),
-                    "It cannot be written (%s). Name a file in a directory that exists and is writable.".formatted(e));
+            throw cannotBeWritten(recorder.file(), e);
+        } catch (IreeException e) {
+            throw e.code() == StatusCode.INVALID_ARGUMENT ? cannotBeWritten(recorder.file(), e) : e;
         }
+    }
+
+    private static InvalidConfigurationPropertyValueException cannotBeWritten(@Nullable String file, Exception e) {
+        return new InvalidConfigurationPropertyValueException(
+                "iree.recorder.file",
+                file,
+                "It cannot be written (%s). Name a file in a directory that exists and is writable.".formatted(e));
     }
 
     @Bean(destroyMethod = "close")
@@ -214,7 +223,8 @@ public final class IreeAutoConfiguration {
             ProgramStatusPublisher publisher,
             ConfigurableListableBeanFactory beans,
             ObjectProvider<IreeModuleCustomizer> customizers,
-            ObjectProvider<VariantListener> listeners) {
+            ObjectProvider<VariantListener> listeners,
+            Environment environment) {
         ResourceLoader files = ApplicationResourceLoader.get(resources, true);
         Programs programs = new Programs(
                 runtime,
@@ -226,6 +236,7 @@ public final class IreeAutoConfiguration {
         programs.limitLoading(properties.loading().timeout());
         programs.limitCalls(properties.invocation().timeout(), properties.callTimeouts());
         programs.limitRetired(properties.invocation().drainTimeout());
+        programs.limitClosing(StopTimes.of(environment).cancelling());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {
@@ -254,10 +265,14 @@ public final class IreeAutoConfiguration {
         try {
             PublicKey key = null;
             if (location != null) {
-                key = Integrity.key(files.getResource(location).getContentAsString(StandardCharsets.US_ASCII));
+                Resource file = files.getResource(location);
+                if (file.isFile()) {
+                    FileKind.requireRegular("public key", file.getFile().toPath());
+                }
+                key = Integrity.key(file.getContentAsString(StandardCharsets.US_ASCII));
             }
             return new Integrity(properties.require(), key);
-        } catch (IOException e) {
+        } catch (IOException | IreeException e) {
             throw new InvalidConfigurationPropertyValueException(
                     KEY,
                     location,

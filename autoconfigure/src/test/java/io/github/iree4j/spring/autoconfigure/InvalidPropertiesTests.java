@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
@@ -126,6 +127,17 @@ class InvalidPropertiesTests {
                 "iree.modules.add.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
                 "iree.modules.add.batching.enabled=true",
                 "iree.modules.add.batching." + property + "=" + value);
+    }
+
+    @Test
+    @Timeout(120)
+    void pipeIsRefusedAsAKeyAndAsARecording() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        Process process = new ProcessBuilder("mkfifo", pipe.toString()).start();
+        assumeTrue(process.waitFor() == 0, "no mkfifo");
+        String reason = "'" + pipe + "' is a pipe (FIFO) and must be a regular file";
+        assertInvalid("iree.integrity.public-key", reason, "iree.integrity.public-key=" + pipe.toUri());
+        assertInvalid("iree.recorder.file", reason, "iree.recorder.enabled=true", "iree.recorder.file=" + pipe);
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.github.iree4j.LeakCheck;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.HungFile;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.BeansException;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -127,6 +129,60 @@ class IreeLifecycleTests {
         assertThat(end.join()).isEqualTo(StatusCode.CANCELLED);
         caller.join();
         LeakCheck.assertNone(runtime);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"background", "lazy"})
+    @Timeout(120)
+    void stoppingDoesNotWaitForAFileThatIsNeverRead(String load) throws Exception {
+        HungFile hung = new HungFile(TestModules.adder(directory));
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        application.addInitializers(context -> context.addProtocolResolver(hung.resolver()));
+        ConfigurableApplicationContext context = application.run(
+                "--spring.lifecycle.timeout-per-shutdown-phase=12s",
+                "--iree.modules.hung.load=" + load,
+                "--iree.modules.hung.location=" + HungFile.LOCATION);
+        Programs programs = context.getBean(Programs.class);
+        if (load.equals("lazy")) {
+            Thread.ofPlatform().daemon().start(() -> programs.function("hung.add"));
+        }
+        Thread reader = hung.awaitReader();
+        long start = System.nanoTime();
+        context.close();
+        assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(12).toNanos());
+        assertThat(reader.isAlive()).isTrue();
+        assertThat(reader.isDaemon()).isTrue();
+        hung.answer();
+        assertThat(programs.find("hung")).isEmpty();
+    }
+
+    @Test
+    @Timeout(120)
+    void closingEndsAStartThatWaitsForAFileThatIsNeverRead() throws Exception {
+        HungFile hung = new HungFile(TestModules.adder(directory));
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        CompletableFuture<ConfigurableApplicationContext> starting = new CompletableFuture<>();
+        application.addInitializers(context -> {
+            context.addProtocolResolver(hung.resolver());
+            starting.complete(context);
+        });
+        CompletableFuture<Throwable> end = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                application
+                        .run("--iree.modules.hung.location=" + HungFile.LOCATION)
+                        .close();
+                end.complete(new AssertionError("started"));
+            } catch (RuntimeException e) {
+                end.complete(e);
+            }
+        });
+        hung.awaitReader();
+        starting.join().close();
+        assertThat(end.join()).isInstanceOf(BeansException.class);
+        hung.answer();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.FileInPlace;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -12,11 +13,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -87,13 +86,7 @@ final class MappedFile extends Resource {
 
     private static void checkRegular(Path path) {
         try {
-            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
-            if (!attributes.isRegularFile()) {
-                throw new IreeException(
-                        StatusCode.INVALID_ARGUMENT,
-                        "parameter archive '%s' is %s and must be a regular file"
-                                .formatted(path, attributes.isDirectory() ? "a directory" : "a special file"));
-            }
+            FileKind.requireRegular("parameter archive", path);
         } catch (NoSuchFileException e) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,

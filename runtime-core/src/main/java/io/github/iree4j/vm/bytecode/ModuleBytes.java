@@ -4,6 +4,7 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.FileInPlace;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -48,7 +49,7 @@ public final class ModuleBytes extends Resource {
      *
      * @param file the file
      * @return its bytes, owned by the caller
-     * @throws IreeException NOT_FOUND when there is no such file, UNAVAILABLE when it cannot be read, DATA_LOSS when it has become shorter
+     * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory, UNAVAILABLE when it cannot be read, DATA_LOSS when it has become shorter
      *     meanwhile or a checksum differs, RESOURCE_EXHAUSTED when there is not enough memory
      */
     public static ModuleBytes read(Path file) {
@@ -78,7 +79,7 @@ public final class ModuleBytes extends Resource {
      *
      * @param file the file
      * @return its bytes, owned by the caller
-     * @throws IreeException NOT_FOUND when there is no such file, UNAVAILABLE when it cannot be mapped
+     * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory, UNAVAILABLE when it cannot be mapped
      */
     public static ModuleBytes map(Path file) {
         return open(file, channel -> {
@@ -127,8 +128,11 @@ public final class ModuleBytes extends Resource {
     }
 
     private static ModuleBytes open(Path file, Source source) {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            return source.get(channel);
+        try {
+            FileKind.requireRegular("module file", file);
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                return source.get(channel);
+            }
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "module file '" + file + "' does not exist", e);
         } catch (IOException e) {

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import ai.djl.huggingface.tokenizers.Encoding;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayInputStream;
@@ -93,8 +94,15 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
                 cause);
     }
 
+    private static InputStream opened(Resource file) throws IOException {
+        if (file.isFile() && file.exists()) {
+            FileKind.requireRegular("tokenizer", file.getFile().toPath());
+        }
+        return file.getInputStream();
+    }
+
     private static byte[] read(Resource file, String location) {
-        try (InputStream in = file.getInputStream()) {
+        try (InputStream in = opened(file)) {
             byte[] json = in.readNBytes(LARGEST_FILE + 1);
             if (json.length > LARGEST_FILE) {
                 throw new IreeException(

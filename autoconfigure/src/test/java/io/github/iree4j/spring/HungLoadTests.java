@@ -1,0 +1,188 @@
+package io.github.iree4j.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.io.DefaultResourceLoader;
+
+/** Loads that never end, because a file is never read or code does not return. */
+@Timeout(120)
+class HungLoadTests {
+
+    private static final Duration SOON = Duration.ofSeconds(60);
+
+    @TempDir
+    Path directory;
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private String counter;
+    private HungFile hung;
+    private Programs programs;
+
+    @BeforeEach
+    void assemble() throws IOException {
+        Path module = TestModules.counter(directory);
+        counter = module.toUri().toString();
+        hung = new HungFile(module);
+        programs = programs(options -> {});
+    }
+
+    private Programs programs(Consumer<ProgramOptions.Builder> everyProgram) {
+        DefaultResourceLoader resources = new DefaultResourceLoader();
+        resources.addProtocolResolver(hung.resolver());
+        return new Programs(runtime, resources, status -> {}, everyProgram, Integrity.NONE);
+    }
+
+    @AfterEach
+    void close() {
+        programs.close();
+        assertThat(runtime.programs()).isEmpty();
+        runtime.close();
+    }
+
+    @Test
+    void loadWhoseFileIsNotReadInTimeFailsAndItsPredecessorServes() throws InterruptedException {
+        programs.load(ProgramSource.of("counter", counter));
+        programs.limitLoading(Duration.ofMillis(200));
+        assertTimeoutPreemptively(
+                SOON,
+                () -> assertThatExceptionOfType(ProgramLoadException.class)
+                        .isThrownBy(() -> programs.load(ProgramSource.of("counter", HungFile.LOCATION)))
+                        .withMessageContaining("loading took longer than PT0.2S")
+                        .withMessageContaining("'" + HungFile.LOCATION + "'")
+                        .satisfies(e -> assertThat(((IreeException) e.getCause()).code())
+                                .isEqualTo(StatusCode.DEADLINE_EXCEEDED)));
+        assertThat(next()).isEqualTo(1);
+        hung.answer();
+        assertThat(next()).isEqualTo(2);
+        assertThat(programs.find("counter").orElseThrow().source().location()).isEqualTo(counter);
+    }
+
+    @Test
+    void closingEndsALoadWhoseFileIsNeverReadAndItsThreadPutsNothingIntoService() throws InterruptedException {
+        CompletableFuture<Throwable> end = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                programs.load(ProgramSource.of("counter", HungFile.LOCATION));
+            } catch (ProgramLoadException e) {
+                end.complete(e.getCause());
+            }
+        });
+        assertThat(hung.awaitReader().isDaemon()).isTrue();
+        assertTimeoutPreemptively(SOON, programs::close);
+        assertThat(assertTimeoutPreemptively(SOON, end::join))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
+        hung.answer();
+        assertThat(programs.statuses()).isEmpty();
+        assertThat(runtime.programs()).isEmpty();
+    }
+
+    @Test
+    void closingDoesNotWaitForCodeOfALoadThatDoesNotReturn() throws InterruptedException {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Programs stuck = programs(options -> {
+            entered.countDown();
+            boolean over = false;
+            while (!over) {
+                try {
+                    go.await();
+                    over = true;
+                } catch (InterruptedException e) {
+                    // as code that takes no interrupt
+                }
+            }
+        });
+        stuck.limitClosing(Duration.ofMillis(50));
+        CompletableFuture<Throwable> end = new CompletableFuture<>();
+        Thread loader = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                stuck.load(ProgramSource.of("counter", counter));
+                end.complete(new AssertionError("loaded"));
+            } catch (ProgramLoadException e) {
+                end.complete(e.getCause());
+            }
+        });
+        entered.await();
+        assertTimeoutPreemptively(SOON, stuck::close);
+        go.countDown();
+        loader.join();
+        assertThat(end.join()).isInstanceOf(IreeException.class);
+        assertThat(runtime.programs()).isEmpty();
+        assertThat(stuck.find("counter")).isEmpty();
+    }
+
+    @Test
+    void programIsNotLoadedOnceTheApplicationStops() {
+        programs.refuseCalls();
+        assertThatExceptionOfType(ProgramLoadException.class)
+                .isThrownBy(() -> programs.load(ProgramSource.of("counter", counter)))
+                .withMessageContaining("the application is stopping");
+        programs.acceptCalls();
+        programs.load(ProgramSource.of("counter", counter));
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void pipeIsRefusedAsAModuleItsSignatureAndAsParameters() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        Process process = new ProcessBuilder("mkfifo", pipe.toString()).start();
+        assumeTrue(process.waitFor() == 0, "no mkfifo");
+        for (ProgramSource source : List.of(
+                ProgramSource.of("piped", pipe.toUri().toString()),
+                ProgramSource.builder("piped", pipe.toUri().toString())
+                        .mapped(true)
+                        .build(),
+                ProgramSource.builder("piped", counter)
+                        .signature(pipe.toUri().toString())
+                        .build(),
+                ProgramSource.builder("piped", counter)
+                        .parameters(Map.of("model", List.of(pipe.toUri().toString())))
+                        .build())) {
+            for (boolean copy : new boolean[] {false, true}) {
+                assertTimeoutPreemptively(
+                        SOON,
+                        () -> assertThatExceptionOfType(ProgramLoadException.class)
+                                .isThrownBy(() -> {
+                                    if (copy) {
+                                        programs.loadCopy(source);
+                                    } else {
+                                        programs.load(source);
+                                    }
+                                })
+                                .withMessageContaining("'" + pipe + "' is a pipe (FIFO) and must be a regular file")
+                                .satisfies(e -> assertThat(((IreeException) e.getCause()).code())
+                                        .isEqualTo(StatusCode.INVALID_ARGUMENT)));
+            }
+        }
+        assertThat(Files.exists(pipe)).isTrue();
+    }
+
+    private int next() {
+        try (Results results = programs.function("counter.next").invoke()) {
+            return results.intValue(0);
+        }
+    }
+}

@@ -47,7 +47,7 @@ public final class Program implements AutoCloseable {
     private final IreeRuntime runtime;
     private final List<Device> devices;
     private final String name;
-    private final ProgramLoader.Loaded loaded;
+    final ProgramLoader.Loaded loaded;
     private final List<CompiledFunction> compiled = new ArrayList<>();
     private final Map<String, ProgramFunction> functions = new LinkedHashMap<>(); // by full name, including variants
     private final List<ProgramFunction> listed;
@@ -444,9 +444,9 @@ public final class Program implements AutoCloseable {
 
     /**
      * Returns why calls fail: a file that the program uses in place, such as a parameter archive, was changed, see {@link
-     * io.github.iree4j.status.FileInPlace}. Loading it again heals that.
+     * io.github.iree4j.status.FileInPlace}. Loading it again heals that, and so does restoring the file.
      *
-     * @return DATA_LOSS, naming the file; null while there is no such cause
+     * @return DATA_LOSS, with the path of the file; null while there is no such cause, or it is not known yet whether there is
      */
     public @Nullable IreeException failure() {
         IreeException own = loaded.inPlace().failure();

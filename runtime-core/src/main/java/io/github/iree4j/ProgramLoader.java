@@ -1,5 +1,7 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -34,6 +36,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,11 +48,24 @@ import org.slf4j.LoggerFactory;
 final class ProgramLoader {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
+    /** One file after the other: it is not urgent, and the more processors it takes the less remain for calls. */
+    private static final Executor READING = new HandoffThread("iree4j-contents");
+
+    /** Much longer than a tick of the clock of any file system, and shorter than what changes several files takes. A guess. */
+    private static final int SETTLING_MILLIS = 100;
+
+    /** Calls wait for it, and one that hangs holds up no other. */
+    private static final Executor COMPARING = CompletableFuture.delayedExecutor(
+            SETTLING_MILLIS,
+            TimeUnit.MILLISECONDS,
+            comparison ->
+                    CallThreads.forNativeWaits("iree4j-compare", comparison).start());
+
     private final List<Device> devices;
     private final ContextOptions limits;
     private final Leaks leaks;
     private final BooleanSupplier givenUp;
-    private final FilesInPlace inPlace = new FilesInPlace(); // grows as contexts load parameters
+    private final FilesInPlace inPlace = new FilesInPlace(READING, COMPARING); // grows as contexts load parameters
 
     /** Loads for some devices until it is given up. */
     ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {
@@ -114,14 +132,14 @@ final class ProgramLoader {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
         }
 
-        /** The files that it uses in place: once one was changed, it must not be called. */
+        /** The files that it uses in place: while one is changed, it must not be called. */
         FilesInPlace inPlace() {
             return shared.inPlace;
         }
 
         /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
-            shared.inPlace.requireUnchanged();
+            shared.inPlace.awaitUnchanged();
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
@@ -180,6 +198,7 @@ final class ProgramLoader {
 
         @Override
         protected void destroy() {
+            inPlace.close();
             owned.forEach(ProgramLoader::closeQuietly);
         }
     }
@@ -227,6 +246,7 @@ final class ProgramLoader {
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
+            inPlace.loaded();
             return new Loaded(
                     context, new Shared(linked, modules, options, inPlace, owned, warnings, signatures), operations);
         } catch (RuntimeException | Error e) {

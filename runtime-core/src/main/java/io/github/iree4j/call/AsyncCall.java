@@ -176,7 +176,7 @@ final class AsyncCall {
 
     private boolean begin() {
         begun = true;
-        return steps.begin();
+        return steps.begin(false);
     }
 
     private Progress waitFor(VmWait pending) {

@@ -4,6 +4,7 @@ import io.github.iree4j.async.AwaitsFences;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
@@ -46,6 +47,7 @@ final class Call {
     private @Nullable Consumer<IreeException> onGiveUp; // published by the list, like the next
     private @Nullable Runnable onLeave;
     private boolean cancelled;
+    private long filesSeen; // written as its code begins, and published with its results
     private final boolean confined;
 
     // Links of the list of calls in progress, guarded by it.
@@ -191,6 +193,15 @@ final class Call {
         }
         Thread.interrupted();
         return true;
+    }
+
+    /** Its code begins, with files in place that were {@linkplain FilesInPlace#comparisons compared} so often. */
+    void seesFiles(long comparisons) {
+        filesSeen = comparisons;
+    }
+
+    long filesSeen() {
+        return filesSeen;
     }
 
     void begin(Invocation invocation) {

@@ -2,6 +2,7 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
@@ -39,9 +40,20 @@ final class ProgramCall {
         return function;
     }
 
-    /** Runs until the function returns or waits; false when it waits. */
-    boolean begin() {
-        program.inPlace().requireUnchanged();
+    /**
+     * Runs until the function returns or waits; false when it waits.
+     *
+     * @param mayWait whether this thread may wait until it is known whether a file was changed
+     */
+    boolean begin(boolean mayWait) {
+        FilesInPlace files = program.inPlace();
+        if (mayWait) {
+            files.awaitUnchanged();
+        } else {
+            files.requireUnchanged();
+        }
+        call.seesFiles(
+                files.comparisons()); // PLACE-1: after the look, so that what is compared in between was touched before
         Invocation taken = function.takeInvocation(program.context());
         invocation = taken;
         call.begin(taken);

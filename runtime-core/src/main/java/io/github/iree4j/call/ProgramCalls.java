@@ -313,7 +313,7 @@ public final class ProgramCalls {
     Object[] run(FunctionCalls function, Call call) {
         @Nullable Object[] values = runToEnd(function, call);
         try {
-            inPlace.requireUnchanged();
+            inPlace.requireUnchangedSince(call.filesSeen());
         } catch (IreeException e) {
             ResultReader.free(values);
             throw e;
@@ -368,7 +368,7 @@ public final class ProgramCalls {
             lock.run();
             call.startClock();
             underWay.runs(call);
-            boolean over = steps.begin();
+            boolean over = steps.begin(true);
             while (!over) {
                 waitHere(steps);
                 over = steps.resume();

@@ -118,6 +118,18 @@ final class Submission<R> {
         }
         call.onGiveUp(this::giveUp);
         program.track(call);
+        TimelineSemaphore timeline = own;
+        CompletableFuture<Void> doubt = program.inPlace().doubt();
+        if (doubt == null) {
+            make(wait, timeline);
+        } else { // on a thread of its own: that of the comparison serves other calls as well
+            doubt.whenComplete((_, _) -> CallThreads.start(
+                    "iree4j-call " + function.fullName(), () -> make(List.of(), () -> make(wait, timeline))));
+        }
+        return future;
+    }
+
+    private void make(@Nullable Fence wait, @Nullable TimelineSemaphore own) {
         if (!isAsynchronous()) {
             makeAfter(wait, List.of(), this::startHostWork);
         } else if (signal == null) {
@@ -128,7 +140,6 @@ final class Submission<R> {
             Fence looked = Fence.at(own, 1);
             callWithFences(wait, looked, signal, List.of(looked, own));
         }
-        return future;
     }
 
     private boolean isAsynchronous() {
@@ -368,7 +379,7 @@ final class Submission<R> {
         });
     }
 
-    /** Reaches {@code done} once its code has reached {@code own} and the files that it uses in place are found unchanged. */
+    /** Reaches {@code done} once its code has reached {@code own} and the files that it uses in place are found untouched. */
     private void lookBetween(Fence own, Fence done) {
         MemoryHolder holder = call.holder();
         MemoryHolder before = holder.enter();
@@ -376,7 +387,7 @@ final class Submission<R> {
             program.memory()
                     .device()
                     .queue(0)
-                    .hostCall(own, done, () -> program.inPlace().requireUnchanged(), 0);
+                    .hostCall(own, done, () -> program.inPlace().requireUnchangedSince(call.filesSeen()), 0);
         } catch (IreeException e) {
             done.fail(e);
         } finally {
@@ -425,9 +436,9 @@ final class Submission<R> {
         }
     }
 
-    /** Fails the call if a file that the program uses in place was changed during it, and returns whether it was. */
+    /** Fails the call if a file that the program uses in place was touched during it, and returns whether it was. */
     private boolean hasLostFile(@Nullable Object[] values) {
-        IreeException cause = program.inPlace().failure();
+        IreeException cause = program.inPlace().failureSince(call.filesSeen());
         if (cause != null) {
             ResultReader.free(values);
             fail(cause);

@@ -14,6 +14,7 @@ import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.LoadPolicy;
+import io.github.iree4j.spring.OnChange;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.problems.ProblemFinder;
@@ -351,6 +352,7 @@ public final class IreeAutoConfiguration {
     @ConditionalOnBooleanProperty(name = "iree.watchdog.enabled", matchIfMissing = true)
     Watchdog ireeWatchdog(
             ProblemFinder finder,
+            Programs programs,
             IreeEvents events,
             IreeProperties properties,
             ApplicationEventPublisher publisher,
@@ -366,7 +368,10 @@ public final class IreeAutoConfiguration {
                 events,
                 publisher,
                 scheduler,
-                System::nanoTime);
+                System::nanoTime,
+                properties.loading().onChange() == OnChange.RELOAD
+                        ? new ChangedFileReload(programs, executor("iree-reload-", environment))
+                        : _ -> {});
     }
 
     private static SimpleAsyncTaskExecutor executor(String threads, Environment environment) {

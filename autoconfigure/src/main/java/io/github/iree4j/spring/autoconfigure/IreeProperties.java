@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.spring.LoadPolicy;
+import io.github.iree4j.spring.OnChange;
 import io.github.iree4j.spring.Placement;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -449,8 +450,11 @@ public record IreeProperties(
      * Loading of programs.
      *
      * @param timeout Maximum time to load a program, warm-up calls included. Zero for no limit.
+     * @param onChange What to do when the contents of a file that a program uses in place were changed, so that its calls fail and the application is not ready. 'reload' loads the program again once the file has stayed as it is for five looks of the watchdog.
      */
-    public record Loading(@DefaultValue("10m") Duration timeout) {}
+    public record Loading(
+            @DefaultValue("10m") Duration timeout,
+            @DefaultValue("fail") OnChange onChange) {}
 
     /**
      * Reports of calls, operations and devices that do not advance.

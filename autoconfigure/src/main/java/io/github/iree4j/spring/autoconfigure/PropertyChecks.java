@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.spring.OnChange;
 import io.github.iree4j.spring.Placement;
 import java.time.Duration;
 import java.util.List;
@@ -34,6 +35,13 @@ final class PropertyChecks {
     void ranges() {
         limit("iree.invocation.timeout", properties.invocation().timeout());
         limit("iree.loading.timeout", properties.loading().timeout());
+        if (properties.loading().onChange() == OnChange.RELOAD
+                && !properties.watchdog().enabled()) {
+            throw invalid(
+                    "iree.loading.on-change",
+                    "reload",
+                    "The watchdog finds files that were changed, and 'iree.watchdog.enabled' is false: enable it, or leave this property out.");
+        }
         notNegative("iree.watchdog.after", properties.watchdog().after());
         positive("iree.watchdog.interval", properties.watchdog().interval());
         notNegative("iree.invocation.drain-timeout", properties.invocation().drainTimeout());

@@ -7,9 +7,11 @@ import java.util.List;
  * A file that a program uses in place was changed: all of its calls fail.
  *
  * @param subject the program
+ * @param program its name
+ * @param version its version
  * @param cause which file, and what has changed
  */
-public record ChangedFile(String subject, String cause) implements Problem {
+public record ChangedFile(String subject, String program, String version, String cause) implements Problem {
 
     @Override
     public String kind() {
@@ -28,7 +30,7 @@ public record ChangedFile(String subject, String cause) implements Problem {
 
     @Override
     public String remedy() {
-        return "load the program again, which uses the file as it is now; replace files by renaming others over them";
+        return "load the program again, which uses the file as it is now, or restore the file; replace files by renaming others over them";
     }
 
     @Override

@@ -487,8 +487,11 @@ public final class ProblemFinder {
                 ProgramSource source = status.source();
                 programs.find(source.name(), source.version())
                         .map(Programs.LoadedProgram::failure)
-                        .ifPresent(failure ->
-                                problems.add(new ChangedFile(subject(source), String.valueOf(failure.getMessage()))));
+                        .ifPresent(failure -> problems.add(new ChangedFile(
+                                subject(source),
+                                source.name(),
+                                source.version(),
+                                String.valueOf(failure.getMessage()))));
             }
         }
 

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,11 +26,18 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
  * Looks at regular times for work that does not advance. A problem that is found becomes one {@link ProblemEvent}, one
  * entry of the {@link IreeEvents}, and one line of the log, however long it lasts and whatever waits behind it. While
  * work is in flight, nothing at all has advanced for as long, and no program is known to serve new calls, the application refuses traffic;
- * a call that computes advances until its deadline. Thread-safe.
+ * a call that computes advances until its deadline. It
+ * refuses traffic as well while a file that a program uses in place is changed. Thread-safe.
  */
 public final class Watchdog implements SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
+
+    /** Looks after which a file that does not change counts as written. A guess: copying may pause. */
+    private static final int SETTLED = 5;
+
+    /** Looks after which a file that is still changed counts so again, since what was done about it may have failed. */
+    private static final int AGAIN = 60;
 
     private final ProblemFinder finder;
     private final Duration after;
@@ -38,6 +46,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private final ApplicationEventPublisher publisher;
     private final SimpleAsyncTaskScheduler scheduler;
     private final LongSupplier clock;
+    private final Consumer<ChangedFile> settled;
 
     private volatile List<Problem> problems = List.of();
     private volatile boolean stalled;
@@ -46,6 +55,8 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private long completed = -1;
     private Map<Long, PendingCall> before = new HashMap<>(); // calls of the previous look
     private long advanced;
+    private boolean refusing;
+    private Map<ChangedFile, Integer> looksAtChanged = new HashMap<>(); // that have not changed again since
 
     /**
      * Creates a watchdog.
@@ -54,6 +65,8 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
      * @param interval the time between looks
      * @param scheduler runs the looks; closed with the watchdog
      * @param clock nanoseconds
+     * @param settled called with a file that was changed, once it has stayed so for {@value #SETTLED} looks, and every {@value #AGAIN}
+     *     looks while it stays so; returns at once
      */
     public Watchdog(
             ProblemFinder finder,
@@ -62,7 +75,9 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
             IreeEvents events,
             ApplicationEventPublisher publisher,
             SimpleAsyncTaskScheduler scheduler,
-            LongSupplier clock) {
+            LongSupplier clock,
+            Consumer<ChangedFile> settled) {
+        this.settled = settled;
         this.finder = finder;
         this.after = after;
         this.interval = interval;
@@ -105,6 +120,32 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
             }
         }
         lookForAdvance();
+        lookForSettled(now);
+        refuseTraffic(stalled || !looksAtChanged.isEmpty());
+    }
+
+    private void lookForSettled(List<Problem> now) {
+        Map<ChangedFile, Integer> looks = new HashMap<>();
+        for (Problem each : now) {
+            if (each
+                    instanceof
+                    ChangedFile changed) { // equal when it has not changed again: the cause has size and times
+                int count = looksAtChanged.getOrDefault(changed, 0) + 1;
+                looks.put(changed, count);
+                if (count % AGAIN == SETTLED) {
+                    settled.accept(changed);
+                }
+            }
+        }
+        looksAtChanged = looks;
+    }
+
+    private void refuseTraffic(boolean refuse) {
+        if (refuse != refusing) {
+            refusing = refuse;
+            AvailabilityChangeEvent.publish(
+                    publisher, this, refuse ? ReadinessState.REFUSING_TRAFFIC : ReadinessState.ACCEPTING_TRAFFIC);
+        }
     }
 
     private void tell(Problem problem) {
@@ -154,8 +195,6 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
                     : moved ? "work advances again" : "new calls can be served again";
             events.add(stalls ? "runtime.stalled" : "runtime.advances", "runtime", text);
             log.atLevel(stalls ? Level.ERROR : Level.INFO).log(text);
-            AvailabilityChangeEvent.publish(
-                    publisher, this, stalls ? ReadinessState.REFUSING_TRAFFIC : ReadinessState.ACCEPTING_TRAFFIC);
         }
     }
 

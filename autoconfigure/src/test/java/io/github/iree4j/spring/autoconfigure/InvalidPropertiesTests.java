@@ -130,6 +130,15 @@ class InvalidPropertiesTests {
     }
 
     @Test
+    void reloadOfChangedFilesWithoutTheWatchdogThatFindsThemIsRejected() {
+        assertInvalid(
+                "iree.loading.on-change",
+                "'iree.watchdog.enabled' is false",
+                "iree.loading.on-change=reload",
+                "iree.watchdog.enabled=false");
+    }
+
+    @Test
     @Timeout(120)
     void pipeIsRefusedAsAKeyAndAsARecording() throws Exception {
         Path pipe = directory.resolve("pipe");

@@ -17,10 +17,14 @@ import io.github.iree4j.task.DrainResult;
 import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.task.TaskProcess;
 import io.github.iree4j.task.WorkerContext;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -50,6 +54,7 @@ class WatchdogTests {
     private final IreeEvents events = new IreeEvents();
     private final List<Object> published = new ArrayList<>();
     private final AtomicLong clock = new AtomicLong();
+    private final List<ChangedFile> settled = new ArrayList<>();
     private final Watchdog watchdog = new Watchdog(
             new ProblemFinder(runtime, programs, invocations),
             Duration.ZERO,
@@ -57,7 +62,12 @@ class WatchdogTests {
             events,
             published::add,
             new SimpleAsyncTaskScheduler(),
-            clock::get);
+            clock::get,
+            this::settle);
+
+    private void settle(ChangedFile changed) {
+        settled.add(changed);
+    }
 
     @AfterEach
     void close() {
@@ -315,7 +325,8 @@ class WatchdogTests {
                 events,
                 published::add,
                 new SimpleAsyncTaskScheduler(),
-                clock::get);
+                clock::get,
+                _ -> {});
     }
 
     @Test
@@ -381,5 +392,50 @@ class WatchdogTests {
             call.join().close();
         }
         assertThat(readiness()).isEmpty();
+    }
+
+    @Test
+    void theApplicationIsNotReadyWhileTheFileOfAProgramIsChanged() throws Exception {
+        Path weights = loadWeighing();
+        watchdog.look();
+        assertThat(readiness()).isEmpty();
+        Files.write(weights, new byte[1], StandardOpenOption.APPEND);
+        watchdog.look();
+        watchdog.look();
+        assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC);
+        programs.load("weighing", null);
+        watchdog.look();
+        assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+    }
+
+    @Test
+    void aChangedFileHasSettledOnceItStaysAsItIs() throws Exception {
+        Path weights = loadWeighing();
+        for (int i = 0; i < 20; i++) {
+            Files.write(weights, new byte[1], StandardOpenOption.APPEND);
+            watchdog.look();
+        }
+        assertThat(settled).as("while it is written").isEmpty();
+        for (int i = 0; i < 59; i++) {
+            watchdog.look();
+        }
+        assertThat(settled).singleElement().satisfies(changed -> {
+            assertThat(changed.program()).isEqualTo("weighing");
+            assertThat(changed.version()).isEqualTo("1");
+        });
+        for (int i = 0; i < 10; i++) {
+            watchdog.look();
+        }
+        assertThat(settled).as("what was done about it may have failed").hasSize(2);
+    }
+
+    private Path loadWeighing() throws IOException {
+        Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
+        programs.load(ProgramSource.builder(
+                        "weighing",
+                        TestModules.fixture("3.13.0/cpu/weights.vmfb").toUri().toString())
+                .parameters(Map.of("model", List.of(weights.toUri().toString())))
+                .build());
+        return weights;
     }
 }

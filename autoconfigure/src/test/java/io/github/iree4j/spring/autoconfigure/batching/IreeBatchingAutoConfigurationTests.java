@@ -17,9 +17,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -96,7 +95,7 @@ class IreeBatchingAutoConfigurationTests {
                         IreeModuleCustomizer.class,
                         () -> (_, options) -> options.tracer(new Entries(() -> {
                             if (changes.getAndSet(false)) {
-                                touch(weights);
+                                grow(weights);
                             }
                         })))
                 .withPropertyValues(
@@ -123,9 +122,9 @@ class IreeBatchingAutoConfigurationTests {
                 });
     }
 
-    private static void touch(Path file) {
+    private static void grow(Path file) {
         try {
-            Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10)));
+            Files.write(file, new byte[1], StandardOpenOption.APPEND);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -43,7 +43,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.serving.grpc.enabled=false",
             "iree.serving.functions.gate=pass",
             "iree.modules.gate.contexts=8",
-            "iree.http.max-concurrent-bodies=4",
+            "iree.http.max-concurrent-bodies=100",
         })
 @Timeout(300)
 class OverloadTests {

@@ -81,7 +81,7 @@ final class Received implements AutoCloseable {
         if (timeout == null) {
             return null;
         }
-        Duration left = timeout.minus(turn.waited());
+        Duration left = timeout.minus(turn.waited()); // all of it for one that has found a place at once
         return left.isPositive() ? left : Duration.ofNanos(1);
     }
 

@@ -131,9 +131,11 @@ final class RequestLine {
             }
         }
 
-        /** How long it has waited, or is waiting. */
+        /** How long it has waited in line. */
         Duration waited() {
-            return Duration.ofNanos(clock.getAsLong() - since);
+            synchronized (RequestLine.this) {
+                return Duration.ofNanos((given ? placed : clock.getAsLong()) - since);
+            }
         }
 
         /** Gives up to wait for a place; false when that is decided. */
@@ -203,14 +205,10 @@ final class RequestLine {
             free++;
         } else {
             next.timer.run();
-            give(next);
+            next.given = true;
+            next.placed = lastFreed;
         }
         return next;
-    }
-
-    private void give(Turn turn) {
-        turn.given = true;
-        turn.placed = clock.getAsLong();
     }
 
     /**
@@ -292,7 +290,8 @@ final class RequestLine {
             } else if (refusal == null) {
                 free--;
                 lastFreed = free == 0 ? turn.since : lastFreed;
-                give(turn);
+                turn.given = true;
+                turn.placed = turn.since;
                 turn.decided.countDown();
             }
         }

@@ -140,10 +140,13 @@ final class ProgramLoader {
         /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
             shared.inPlace.awaitUnchanged();
+            long comparisons = shared.inPlace.comparisons();
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
-                return new Loaded(create(shared.linked, consumer(), operations, limits, givenUp), shared, operations);
+                Context context = create(shared.linked, consumer(), operations, limits, givenUp);
+                requireUnchanged(context, () -> shared.inPlace.requireUnchangedSince(comparisons));
+                return new Loaded(context, shared, operations);
             } catch (RuntimeException | Error e) {
                 shared.release();
                 throw e;
@@ -246,11 +249,22 @@ final class ProgramLoader {
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
+            requireUnchanged(context, inPlace::requireUnchangedSinceAdded);
             inPlace.loaded();
             return new Loaded(
                     context, new Shared(linked, modules, options, inPlace, owned, warnings, signatures), operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
+            throw e;
+        }
+    }
+
+    /** Fails for a context whose initialisers may have read other contents, since these are compared with what they were when they are mapped. */
+    private static void requireUnchanged(Context context, Runnable check) {
+        try {
+            check.run();
+        } catch (RuntimeException e) {
+            closeQuietly(context);
             throw e;
         }
     }

@@ -105,6 +105,12 @@ final class ProgramSlot {
                 throw e;
             }
             become(source, fresh, since(start));
+            try {
+                programs.requireServing(source); // again: closing may have given up to wait for this load
+            } catch (RuntimeException e) {
+                unload();
+                throw new ProgramLoadException(source, e);
+            }
             return fresh;
         } finally {
             lock.unlock();
@@ -186,7 +192,8 @@ final class ProgramSlot {
     void close(long nanos) {
         boolean locked = false;
         try {
-            locked = lock.tryLock(nanos, TimeUnit.NANOSECONDS);
+            locked = lock.tryLock()
+                    || lock.tryLock(nanos, TimeUnit.NANOSECONDS); // also where there is no time, or an interrupt
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -3,6 +3,7 @@ package io.github.iree4j.status;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -263,22 +264,22 @@ public final class FileInPlace {
      */
     @Nullable
     synchronized CompletableFuture<Void> compare(Executor background) {
-        if (isUnchanged() != Known.UNKNOWN) {
+        Verdict doubt = look();
+        if (doubt.unchanged != Known.UNKNOWN) {
             return null;
         }
         CompletableFuture<Void> running = comparison;
         if (running == null) {
-            running = CompletableFuture.runAsync(this::compareNow, background);
+            running = CompletableFuture.runAsync(() -> compareNow(doubt), background);
             comparison = running;
         }
         return running;
     }
 
-    private void compareNow() {
+    private void compareNow(Verdict doubt) {
         try {
-            Verdict doubt = look();
-            if (doubt.unchanged != Known.UNKNOWN) {
-                return;
+            if (!look().equals(doubt)) {
+                return; // touched again: a write in the same tick of the clock would not show
             }
             long start = System.nanoTime();
             byte[] now = digest(() -> true);
@@ -299,8 +300,7 @@ public final class FileInPlace {
             }
         } catch (IOException e) {
             LOG.warn("{} was touched, and cannot be read to compare it: {}", what, e.toString());
-            Verdict doubt = verdict.get();
-            if (doubt.unchanged == Known.UNKNOWN) {
+            if (e instanceof AccessDeniedException) { // else the next call tries again
                 verdict.compareAndSet(doubt, changed(doubt, doubt.state, "cannot be read: " + e));
             }
         } finally {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,9 +17,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Failures that calls get name no paths: their causes do. Safe from any thread. Without files, asking costs no system call.
  */
 public final class FilesInPlace {
+    /** How often a call waits for a comparison: a file that is touched more often than that can be compared keeps no call waiting for ever. */
+    private static final int ROUNDS = 3;
+
     private final Set<FileInPlace> files = new CopyOnWriteArraySet<>();
     private final Executor reading;
     private final Executor comparing;
+    private final AtomicLong comparisonsWhenAdded = new AtomicLong();
     private volatile boolean loaded;
     private volatile boolean closed;
 
@@ -39,9 +44,21 @@ public final class FilesInPlace {
      * @param file the file
      */
     public void add(FileInPlace file) {
-        if (files.add(file) && loaded) {
-            read(file);
+        if (files.add(file)) {
+            comparisonsWhenAdded.addAndGet(file.comparisons());
+            if (loaded) {
+                read(file);
+            }
         }
+    }
+
+    /**
+     * Fails unless all files have been as they are now since they were added: what was made of their contents is then right.
+     *
+     * @throws IreeException as {@link #requireUnchangedSince}
+     */
+    public void requireUnchangedSinceAdded() {
+        requireUnchangedSince(comparisonsWhenAdded.get());
     }
 
     /** The program was loaded: files are read from now on, so that they can be compared when they are touched. */
@@ -195,17 +212,14 @@ public final class FilesInPlace {
     /**
      * Waits until it is known whether a file was changed.
      *
-     * @throws IreeException DATA_LOSS when one was; CANCELLED when the thread is interrupted, and then stays so
+     * @throws IreeException DATA_LOSS when one was; UNAVAILABLE when one is touched again and again, or cannot be read; CANCELLED when the thread
+     *     is interrupted, and then stays so
      */
     public void awaitUnchanged() {
-        Known unchanged = areUnchanged();
-        while (unchanged == Known.UNKNOWN) {
+        for (int i = 0; i < ROUNDS && areUnchanged() == Known.UNKNOWN; i++) {
             awaitComparison();
-            unchanged = areUnchanged();
         }
-        if (unchanged == Known.NO) {
-            throw lost();
-        }
+        requireUnchanged();
     }
 
     private void awaitComparison() {

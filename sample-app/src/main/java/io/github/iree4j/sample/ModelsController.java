@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Profile;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -22,6 +23,7 @@ import tools.jackson.databind.JsonNode;
  * Calls any function of any program that is configured or found in the {@linkplain ModelDirectory models directory}.
  */
 @RestController
+@Profile("!production | models")
 @RequestMapping("/models")
 final class ModelsController {
 

@@ -54,7 +54,8 @@ final class TimedOutput extends FilterOutputStream {
         try {
             out.write(bytes, offset, length);
         } catch (IOException e) {
-            if (e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException) {
+            boolean isLate = e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException;
+            if (isLate && !body.isGivenUp()) { // else it has been counted
                 counts.refuse(Reason.UNREAD);
             }
             throw e;

@@ -81,7 +81,13 @@ final class GrpcInference {
                 call();
             } else {
                 Runnable call = Context.current().wrap(this::call);
-                turn.whenDecided(() -> Thread.ofVirtual().name("iree4j-serving").start(call));
+                turn.whenDecided(() -> {
+                    try {
+                        Thread.ofVirtual().name("iree4j-serving").start(call);
+                    } catch (RuntimeException | Error e) { // the thread is of the request before
+                        fail(e);
+                    }
+                });
             }
         }
 
@@ -92,7 +98,7 @@ final class GrpcInference {
                 call = protocol.call(request.served(), request.inference(), body)
                         .deadline(Received.left(limit, turn))
                         .invokeAsync();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) { // of any kind: else its place would be lost
                 call = CompletableFuture.failedFuture(e);
             }
             CompletableFuture<Results> running = call;
@@ -125,8 +131,8 @@ final class GrpcInference {
 
         private void end() {
             if (over.compareAndSet(false, true)) {
-                turn.leave();
                 body.close();
+                turn.leave();
             }
         }
     }

@@ -36,6 +36,9 @@ final class InferenceRequestReader {
     /** Limit of the JSON before binary contents, which is kept while it is read. */
     private static final int MAX_HEADER = 4 << 20;
 
+    /** How much of a header is charged before it has arrived. */
+    private static final int FIRST = 1 << 13;
+
     /** Limit of 'data' that precedes 'shape' or 'datatype', and has to be kept: numbers, strings and brackets. */
     private static final int MAX_EARLY = 1 << 16;
 
@@ -139,11 +142,17 @@ final class InferenceRequestReader {
             throw InferenceRequest.invalid(
                     "'%s' is %d; the limit is %d".formatted(OpenInference.HEADER_LENGTH, length, MAX_HEADER));
         }
-        byte[] header = body.readNBytes((int) length);
-        body.charge(header.length);
-        if (header.length < length) {
-            throw InferenceRequest.invalid("the body ends after %d of %d bytes of 'Inference-Header-Content-Length'"
-                    .formatted(header.length, length));
+        byte[] header = {};
+        for (int count = 0; count < length; ) {
+            int more = (int) Math.min(length, Math.max(FIRST, 2 * count)) - count; // as much as has arrived
+            body.charge(more);
+            header = Arrays.copyOf(header, count + more);
+            int read = body.readNBytes(header, count, more);
+            count += read;
+            if (read < more) {
+                throw InferenceRequest.invalid("the body ends after %d of %d bytes of 'Inference-Header-Content-Length'"
+                        .formatted(count, length));
+            }
         }
         return header;
     }

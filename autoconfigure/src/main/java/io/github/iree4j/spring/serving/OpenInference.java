@@ -225,8 +225,9 @@ final class OpenInference {
         Received received = null;
         try {
             request = reader.read(served, body);
+            InvocationSpec call = call(served, request, body); // fails for what is no scalar: before it has a turn
             RequestLine.Turn turn = join(served, request, request.timeout());
-            received = new Received(served, request, body, turn, call(served, request, body), responder);
+            received = new Received(served, request, body, turn, call, responder);
             return received;
         } finally {
             if (received == null) {

@@ -126,13 +126,19 @@ public final class OpenInferenceController {
             throws IOException {
         Received waited = WaitingRequest.of(request);
         Received received = waited != null ? waited : reader.read();
-        if (!received.turn().isDecided() && WaitingRequest.begin(request, received)) {
-            return;
-        }
-        try (received;
-                Inference inference = received.infer()) {
-            inference.describe(response::setHeader);
-            inference.writeTo(response.getOutputStream());
+        boolean waits = false;
+        try {
+            waits = !received.turn().isDecided() && WaitingRequest.begin(request, received);
+            if (!waits) {
+                try (Inference inference = received.infer()) {
+                    inference.describe(response::setHeader);
+                    inference.writeTo(response.getOutputStream());
+                }
+            }
+        } finally {
+            if (!waits) {
+                received.close();
+            }
         }
     }
 

@@ -97,7 +97,7 @@ final class RequestLine {
             return decided.getCount() == 0;
         }
 
-        /** Runs an action, which must not block, when it need not wait any more; not if it leaves before. */
+        /** Runs an action, which must not block or throw, when it need not wait any more; not if it leaves before. */
         void whenDecided(Runnable action) {
             synchronized (RequestLine.this) {
                 if (!isDecided()) {
@@ -111,8 +111,8 @@ final class RequestLine {
         /**
          * Blocks until it need not wait, and checks that it has a place.
          *
-         * @throws IreeException RESOURCE_EXHAUSTED when it has been refused, or DEADLINE_EXCEEDED if its own time is over; CANCELLED when the thread
-         *     is interrupted, which it stays
+         * @throws IreeException RESOURCE_EXHAUSTED when it has been refused, or DEADLINE_EXCEEDED if its own time is over; CANCELLED when it has
+         *     left, or the thread is interrupted, which it stays
          */
         void requirePlace() {
             try {
@@ -125,10 +125,15 @@ final class RequestLine {
                 if (refusal != null) {
                     throw refusal;
                 }
-                if (!given || over) {
-                    throw new IllegalStateException("it is not its turn");
+                if (over) {
+                    throw new IreeException(StatusCode.CANCELLED, "the client has gone");
                 }
             }
+        }
+
+        /** How long it waits at most. */
+        Duration limit() {
+            return lateBy == null ? patience : lateBy;
         }
 
         /** How long it has waited in line. */
@@ -280,13 +285,13 @@ final class RequestLine {
      */
     Turn join(@Nullable Duration timeout) {
         Turn turn = new Turn(timeout);
-        Duration limit = turn.lateBy == null ? patience : turn.lateBy;
+        Duration limit = turn.limit();
         IreeException refusal;
         synchronized (this) {
             refusal = tooLong(limit);
             if (refusal == null && free == 0) {
+                turn.timer = alarm.in(limit.toNanos(), turn::refuse); // finds it in line, since it needs the lock
                 line.addLast(turn);
-                turn.timer = alarm.in(limit.toNanos(), turn::refuse);
             } else if (refusal == null) {
                 free--;
                 lastFreed = free == 0 ? turn.since : lastFreed;

@@ -4,12 +4,16 @@ import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.http.HttpServletRequest;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** A request of a servlet container that waits for its turn, without a thread: it is dispatched again when that is decided. */
 final class WaitingRequest implements AsyncListener {
 
     private static final String ATTRIBUTE = WaitingRequest.class.getName();
+
+    /** How long after the end of its time in line a request has been dispatched. */
+    private static final Duration LATEST = Duration.ofSeconds(30);
 
     private final Received received;
 
@@ -32,13 +36,14 @@ final class WaitingRequest implements AsyncListener {
             return false;
         }
         AsyncContext context = request.startAsync();
-        context.setTimeout(0); // the line has its own
+        context.setTimeout(
+                received.turn().limit().plus(LATEST).toMillis()); // Tomcat does not tell that it could not dispatch
         context.addListener(new WaitingRequest(received));
         request.setAttribute(ATTRIBUTE, received);
         received.turn().whenDecided(() -> {
             try {
                 context.dispatch();
-            } catch (IllegalStateException e) { // the container has ended the request
+            } catch (RuntimeException | Error e) { // the container has ended the request, or has no thread for it
                 received.close();
             }
         });

@@ -133,6 +133,15 @@ class HostileBodiesTests {
     }
 
     @Test
+    void aLongHeaderCountsAsItArrives() throws IOException {
+        send("Inference-Header-Content-Length: %d\r\n".formatted(3 << 20), 4 << 20, " ".repeat(1 << 20));
+        while (limits.inFlight() < 1 << 20) {
+            Thread.onSpinWait();
+        }
+        assertThat(limits.inFlight()).as("at most twice of what was sent").isLessThanOrEqualTo(2 << 20);
+    }
+
+    @Test
     void announcedElementsTakeNoMemory() throws IOException {
         for (int i = 0; i < AWAITED; i++) {
             send(

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -127,6 +129,24 @@ class OverloadTests {
             assertThat(each.get().body()).contains("\"data\":[7]");
         }
         assertThat(application.most).hasValue(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'name': 'x', 'shape': [2], 'datatype': 'INT32', 'data': [1, 2]}",
+                "{'name': 'x', 'shape': [], 'datatype': 'FP32', 'data': [1]}",
+                "{'name': 'y', 'shape': [], 'datatype': 'INT32', 'data': [1]}",
+            })
+    void requestsThatCannotBeCalledTakeNoPlace(String input) throws Exception {
+        for (int i = 0; i < 10; i++) {
+            HttpRequest request = HttpRequest.newBuilder(
+                            URI.create("http://localhost:" + port + "/v2/models/gate/infer"))
+                    .POST(BodyPublishers.ofString("{\"inputs\": [%s]}".formatted(input.replace('\'', '"'))))
+                    .build();
+            assertThat(http.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(400);
+        }
+        await(0, 0);
     }
 
     @Test

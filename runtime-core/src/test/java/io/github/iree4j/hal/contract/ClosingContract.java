@@ -143,7 +143,8 @@ public abstract class ClosingContract extends DeviceContract {
             used.close();
             using.join();
             user.assertAllEnded();
-            // The thread that fails an operation tells its waiters before it lets its buffers go. What stays is told by the timeout.
+            // The thread that fails an operation tells its waiters before it lets its buffers go. What stays is told by
+            // the timeout.
             while (used.allocator().statistics().bytesLive() != 0) {
                 Thread.onSpinWait();
             }

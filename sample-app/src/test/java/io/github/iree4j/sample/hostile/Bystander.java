@@ -7,9 +7,8 @@ import java.util.List;
 
 /** A client that asks for a picture and for the service's health all the time, while others misbehave. */
 final class Bystander {
-    private static final byte[] HEALTH =
-            "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-                    .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    private static final byte[] HEALTH = "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     private static final byte[] PICTURE = HostileClients.json("/v2/models/digits/infer", HostileClients.PICTURE);
 
     private final HostileClients clients;

@@ -39,7 +39,7 @@ final class SampleProcess implements AutoCloseable {
                 "io.github.iree4j.sample.SampleApplication",
                 "--server.address=127.0.0.1",
                 "--server.port=0",
-                "--spring.profiles.active=production",
+                "--spring.profiles.active=production,models",
                 "--management.server.port=0",
                 "--spring.main.web-application-type=" + stack,
                 "--spring.main.banner-mode=off"));

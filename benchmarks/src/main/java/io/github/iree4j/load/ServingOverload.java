@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * How many answers per second do clients of a service get that ask for more than it can compute, and how long do those that are answered take?
  *
- * <p>{@code fibonacci} of the fixtures over HTTP, a loop of the interpreter of about a millisecond, whose requests and answers are small. First
+ * <p>{@code fibonacci} of the fixtures over HTTP, a loop of the interpreter of some milliseconds, whose requests and answers are small. First
  * the capacity: 16 clients that each send their next request after the answer. Then more such clients. Then clients that come at a rate, whatever
  * became of those before, up to four times the capacity; each is timed from the moment at which it was to come.
  *
@@ -71,8 +71,8 @@ public final class ServingOverload {
         }
         boolean holds;
         try (SampleServer server = new SampleServer(Path.of(arguments[0]), properties.toArray(String[]::new))) {
-            ServingOverload overload =
-                    new ServingOverload(server, arguments.length > 2 ? Double.parseDouble(arguments[2]) : 10, 20_000);
+            ServingOverload overload = new ServingOverload(
+                    server, arguments.length > 2 ? Double.parseDouble(arguments[2]) : 10, 1_000_000);
             overload.measure();
             holds = overload.holds;
         }
@@ -83,7 +83,9 @@ public final class ServingOverload {
         System.out.println(
                 "| clients | answers/s | of the capacity | refused/s | lost/s | median, ms | 99 of 100, ms |");
         System.out.println("|---|---|---|---|---|---|---|");
-        inTurn(SIXTEEN);
+        for (int i = 0; i < 3; i++) {
+            inTurn(SIXTEEN); // warms up
+        }
         double capacity = inTurn(SIXTEEN).rate();
         print("16 in turn", inTurn(SIXTEEN), capacity);
         for (int clients : new int[] {64, 128, 400, 1_000}) {

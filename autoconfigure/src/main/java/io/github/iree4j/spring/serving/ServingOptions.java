@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param maxRequestSize maximum size of a request body in bytes
  * @param maxConcurrentRequests how many inference requests are computed at once
- * @param maxWait how long further ones wait for that at most; zero or longer. Requests that would wait longer are refused with 503
+ * @param maxWait how long further ones wait for that at most; zero or longer. Requests that would wait longer are refused with 429
  * @param repository whether the model repository extension is enabled and advertised
  */
 public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, Duration maxWait, boolean repository) {

@@ -156,7 +156,7 @@ class OverloadTests {
         await(2, 0);
         HttpResponse<String> late =
                 send(", \"parameters\": {\"timeout\": 20000}").get(1, TimeUnit.MINUTES);
-        assertThat(late.statusCode()).as(late.body()).isIn(503, 504); // 503 if that is known to be too short
+        assertThat(late.statusCode()).as(late.body()).isIn(429, 504); // 429 if that is known to be too short
         assertThat(limits.counts().underWay(Work.HTTP_WAITING)).isZero();
     }
 }

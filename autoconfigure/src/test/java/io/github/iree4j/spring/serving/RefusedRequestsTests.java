@@ -21,7 +21,7 @@ class RefusedRequestsTests {
     @Test
     void httpClientsAreToldTheWholeSecondsAfterWhichOthersHaveBeenServed() {
         ResponseEntity<ProtocolFailure> answer = ProtocolFailure.answer(refused(Duration.ofMillis(2_001)));
-        assertThat(answer.getStatusCode().value()).isEqualTo(503);
+        assertThat(answer.getStatusCode().value()).isEqualTo(429);
         assertThat(answer.getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isEqualTo("3");
         assertThat(ProtocolFailure.answer(refused(Duration.ZERO)).getHeaders().getFirst(HttpHeaders.RETRY_AFTER))
                 .isEqualTo("1");

@@ -15,7 +15,7 @@ import org.springframework.util.unit.DataSize;
  * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
  * @param maxRequestSize Maximum size of a request body.
  * @param maxConcurrentRequests Number of inference requests that are computed at once, of those whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
- * @param maxWait How long further requests wait to be computed, at most. A request that would wait longer is refused with 503, by the rate at which others end, before its body is read. Zero refuses all that would wait.
+ * @param maxWait How long further requests wait to be computed, at most. A request that would wait longer is refused with 429, by the rate at which others end, before its body is read. Zero refuses all that would wait.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Function that serves a module with several functions, by module name.
  * @param strings Names of inputs and outputs that are texts in tensors of 8-bit integers, by module name. They are served as 'BYTES'.

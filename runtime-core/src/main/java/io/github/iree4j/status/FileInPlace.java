@@ -236,8 +236,8 @@ public final class FileInPlace {
     }
 
     /**
-     * Reads the file once, so that its contents are known, unless they are or it is no longer as it was mapped. Takes as long as the file is
-     * large.
+     * Reads the file, so that its contents are known. Does nothing where these are known, or where the file has changed since it was mapped.
+     * Takes as long as the file is large.
      *
      * @param wanted asked now and then whether to go on
      */

@@ -36,22 +36,31 @@ public final class HttpStatuses {
      * Returns the HTTP status of a failure.
      *
      * @param failure the failure
-     * @return as for its code; 413 when the call needs more memory than there can be
+     * @return as for its code; 413 when the call needs more memory than there can be; 429 when too many wait: after a 503 Tomcat closes the
+     *     connection, and making another costs a server that is asked for too much
      */
     public static HttpStatus of(IreeException failure) {
-        return failure.detail(NeverFits.class) != null ? HttpStatus.CONTENT_TOO_LARGE : of(failure.code());
+        if (failure.detail(NeverFits.class) != null) {
+            return HttpStatus.CONTENT_TOO_LARGE;
+        }
+        return failure.detail(RetryLater.class) != null ? HttpStatus.TOO_MANY_REQUESTS : of(failure.code());
     }
 
     /**
-     * Returns whether the same request may succeed later.
+     * Returns after how long the same request may succeed.
      *
      * @param failure the failure
-     * @return true if a client should wait and retry
+     * @return seconds, for the header {@code Retry-After}; 0 if it will not
      */
-    public static boolean isTransient(IreeException failure) {
+    public static long retryAfter(IreeException failure) {
+        RetryLater later = failure.detail(RetryLater.class);
+        if (later != null) {
+            return later.seconds();
+        }
         StatusCode code = failure.code();
-        return code == StatusCode.RESOURCE_EXHAUSTED && failure.detail(NeverFits.class) == null
+        boolean isTransient = code == StatusCode.RESOURCE_EXHAUSTED && failure.detail(NeverFits.class) == null
                 || code == StatusCode.UNAVAILABLE
                 || code == StatusCode.ABORTED;
+        return isTransient ? 1 : 0;
     }
 }

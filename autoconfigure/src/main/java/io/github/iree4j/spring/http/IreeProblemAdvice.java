@@ -40,8 +40,9 @@ public final class IreeProblemAdvice {
             problem.setDetail(ClientText.of(failure));
         }
         HttpHeaders headers = new HttpHeaders();
-        if (HttpStatuses.isTransient(failure)) {
-            headers.set(HttpHeaders.RETRY_AFTER, "1");
+        long later = HttpStatuses.retryAfter(failure);
+        if (later > 0) {
+            headers.set(HttpHeaders.RETRY_AFTER, String.valueOf(later));
         }
         return new ResponseEntity<>(problem, headers, status);
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.http.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Metadata;

@@ -18,7 +18,6 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
@@ -62,9 +61,7 @@ public final class ModelRepositoryController {
         return repository.unload(model, headers, body);
     }
 
-    @RequestMapping(
-            path = {"/index", "/models/{model}/load", "/models/{model}/unload"},
-            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    @NotServed.Repository
     void notPost(HttpServletRequest request) {
         throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));
     }

@@ -28,7 +28,7 @@ record ProtocolFailure(String error) {
     /** The response to a failed request. */
     static ResponseEntity<ProtocolFailure> answer(Exception failure) {
         return switch (failure) {
-            case IreeException e -> answer(status(e), HttpStatuses.isTransient(e) ? seconds(e) : 0, ClientText.of(e));
+            case IreeException e -> answer(HttpStatuses.of(e), HttpStatuses.retryAfter(e), ClientText.of(e));
             case ProgramLoadException e -> answer(HttpStatus.SERVICE_UNAVAILABLE, 0, ClientText.of(e));
             case MethodNotAllowedException e ->
                 ResponseEntity.status(e.getStatusCode())
@@ -60,16 +60,6 @@ record ProtocolFailure(String error) {
                                 problem,
                                 e.getLocation().getLineNr(),
                                 e.getLocation().getColumnNr());
-    }
-
-    /** 429 when too many wait: after a 503 Tomcat closes the connection, which costs a server that is asked for too much more than the refusal. */
-    private static HttpStatus status(IreeException failure) {
-        return failure.detail(RetryLater.class) != null ? HttpStatus.TOO_MANY_REQUESTS : HttpStatuses.of(failure);
-    }
-
-    private static long seconds(IreeException failure) {
-        RetryLater later = failure.detail(RetryLater.class);
-        return later == null ? 1 : later.seconds();
     }
 
     /** A response that names the seconds after which to try again, unless there are none. */

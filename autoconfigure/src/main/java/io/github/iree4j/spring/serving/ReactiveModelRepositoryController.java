@@ -14,7 +14,6 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.MethodNotAllowedException;
 import reactor.core.publisher.Mono;
@@ -58,9 +57,7 @@ public final class ReactiveModelRepositoryController {
         return read(request, body -> repository.unload(model, request.getHeaders(), body));
     }
 
-    @RequestMapping(
-            path = {"/index", "/models/{model}/load", "/models/{model}/unload"},
-            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    @NotServed.Repository
     Mono<Void> notPost(ServerHttpRequest request) {
         return ReactiveBody.blocking(() -> {
             throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));

@@ -18,7 +18,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.MethodNotAllowedException;
 import org.springframework.web.server.ServerWebExchange;
@@ -131,60 +130,21 @@ public final class ReactiveOpenInferenceController {
                 headers.getFirst(HttpHeaders.CONTENT_ENCODING));
     }
 
-    @RequestMapping(
-            path = {
-                "",
-                "/",
-                "/health/live",
-                "/health/ready",
-                "/models/{model}",
-                "/models/{model}/versions/{version}",
-                "/models/{model}/ready",
-                "/models/{model}/versions/{version}/ready",
-                "/models/{model}/config",
-                "/models/{model}/versions/{version}/config"
-            },
-            method = {RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    @NotServed.Get
     Mono<Void> notGet(ServerHttpRequest request) {
         return ReactiveBody.blocking(() -> {
             throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.GET));
         });
     }
 
-    @RequestMapping(
-            path = {
-                "/models/{model}/infer",
-                "/models/{model}/versions/{version}/infer",
-                "/models/{model}/generate",
-                "/models/{model}/versions/{version}/generate",
-                "/models/{model}/generate_stream",
-                "/models/{model}/versions/{version}/generate_stream"
-            },
-            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    @NotServed.Post
     Mono<Void> notPost(ServerHttpRequest request) {
         return ReactiveBody.blocking(() -> {
             throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));
         });
     }
 
-    /** What the protocol and its extensions have elsewhere. */
-    @RequestMapping(
-            path = {
-                "/health/**",
-                "/models/**",
-                "/repository/**",
-                "/systemsharedmemory/**",
-                "/cudasharedmemory/**",
-                "/trace/**",
-                "/logging/**"
-            },
-            method = {
-                RequestMethod.GET,
-                RequestMethod.POST,
-                RequestMethod.PUT,
-                RequestMethod.PATCH,
-                RequestMethod.DELETE
-            })
+    @NotServed.Other
     Mono<Void> unknown(ServerHttpRequest request) {
         return ReactiveBody.blocking(() -> {
             throw protocol.unknown(request.getMethod().name(), request.getURI().getRawPath());

@@ -68,6 +68,9 @@ class GrpcOverloadTests {
     private void await(int computed, int waiting) {
         while (limits.counts().underWay(Work.GRPC) != computed
                 || limits.counts().underWay(Work.GRPC_WAITING) != waiting) {
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("by the timeout")
+                    .isFalse();
             Thread.onSpinWait();
         }
     }

@@ -93,6 +93,9 @@ class OverloadTests {
                 || programs.activeCalls() != 0
                 || limits.counts().underWay(Work.HTTP) != 0
                 || limits.counts().underWay(Work.HTTP_WAITING) != 0) {
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("by the timeout")
+                    .isFalse();
             Thread.onSpinWait();
         }
         application.gate.drainPermits();
@@ -101,6 +104,9 @@ class OverloadTests {
     private void await(int computed, int waiting) {
         while (limits.counts().underWay(Work.HTTP) != computed
                 || limits.counts().underWay(Work.HTTP_WAITING) != waiting) {
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("by the timeout")
+                    .isFalse();
             Thread.onSpinWait();
         }
     }

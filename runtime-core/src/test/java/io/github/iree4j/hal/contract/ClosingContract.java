@@ -143,11 +143,14 @@ public abstract class ClosingContract extends DeviceContract {
             used.close();
             using.join();
             user.assertAllEnded();
-            // The thread that fails an operation tells its waiters before it lets its buffers go. What stays is told by
-            // the timeout.
-            while (used.allocator().statistics().bytesLive() != 0) {
+            // The thread that fails an operation tells its waiters before it lets its buffers go.
+            long end = System.nanoTime() + LIMIT.toNanos();
+            while (used.allocator().statistics().bytesLive() != 0 && System.nanoTime() < end) {
                 Thread.onSpinWait();
             }
+            assertThat(used.allocator().statistics().bytesLive())
+                    .as("bytes still in use")
+                    .isZero();
         } catch (Throwable t) {
             throw new AssertionError("seed " + seed + ": " + t, t);
         }

@@ -1,4 +1,4 @@
-package io.github.iree4j.spring.serving;
+package io.github.iree4j.spring.http;
 
 import io.github.iree4j.status.FailureDetail;
 import java.time.Duration;
@@ -8,10 +8,14 @@ import java.time.Duration;
  *
  * @param after in how long those that wait now will probably have been served
  */
-record RetryLater(Duration after) implements FailureDetail {
+public record RetryLater(Duration after) implements FailureDetail {
 
-    /** For the header {@code Retry-After}: at least 1. */
-    long seconds() {
+    /**
+     * Returns the value of the header {@code Retry-After}.
+     *
+     * @return whole seconds, at least 1
+     */
+    public long seconds() {
         return Math.max(1, after.plusMillis(999).toSeconds());
     }
 }

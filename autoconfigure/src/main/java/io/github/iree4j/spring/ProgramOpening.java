@@ -148,7 +148,8 @@ final class ProgramOpening {
                 further.add(new VariantOptions.Module(
                         new ProgramOptions.Source.Shared(module(each.location(), each.sha256(), null)), each.sizes()));
             }
-            return new VariantOptions(of.function(), of.rules(), of.functions(), further, of.dynamicCost());
+            return new VariantOptions(
+                    of.function(), of.rules(), of.functions(), further, VariantOptions.DEFAULT_DYNAMIC_COST);
         }
 
         private void parameters() throws IOException {

@@ -84,15 +84,9 @@ public record ProgramSource(
      * @param functions names of the candidate functions, in which {@code *} matches any characters; empty for functions
      *     of this name, also with a suffix after {@code _}, {@code -}, {@code $} or {@code .}
      * @param modules further modules with such functions; they share the parameters of the program
-     * @param dynamicCost relative cost of one element in a function compiled with dynamic dimensions, where 1 is the
-     *     cost with static ones; at least 1
      */
     public record Variants(
-            String function,
-            @Nullable ShapeRules rules,
-            List<String> functions,
-            List<VariantModule> modules,
-            double dynamicCost) {
+            String function, @Nullable ShapeRules rules, List<String> functions, List<VariantModule> modules) {
         /** Copies. */
         public Variants {
             functions = List.copyOf(functions);
@@ -101,7 +95,7 @@ public record ProgramSource(
 
         /** Returns these variants without further modules. */
         public Variants withoutModules() {
-            return new Variants(function, rules, functions, List.of(), dynamicCost);
+            return new Variants(function, rules, functions, List.of());
         }
     }
 

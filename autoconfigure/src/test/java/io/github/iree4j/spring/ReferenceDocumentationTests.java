@@ -48,6 +48,40 @@ class ReferenceDocumentationTests {
     private static final Path METADATA =
             Path.of("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
     private static final JsonMapper JSON = JsonMapper.shared();
+
+    /** The properties that an operator decides about. */
+    private static final List<String> OPERATORS = List.of(
+            "iree.device",
+            "iree.devices.<name>.uri",
+            "iree.executables.allowed-formats",
+            "iree.http.body-timeout",
+            "iree.http.max-in-flight-size",
+            "iree.http.max-request-size",
+            "iree.integrity.public-key",
+            "iree.integrity.require",
+            "iree.invocation.drain-timeout",
+            "iree.invocation.timeout",
+            "iree.loading.on-change",
+            "iree.loading.timeout",
+            "iree.modules.<name>.batching.enabled",
+            "iree.modules.<name>.contexts",
+            "iree.modules.<name>.devices",
+            "iree.modules.<name>.load",
+            "iree.modules.<name>.location",
+            "iree.modules.<name>.parameters",
+            "iree.modules.<name>.sha256",
+            "iree.modules.<name>.timeout",
+            "iree.pools.<name>.budget",
+            "iree.pools.<name>.quotas",
+            "iree.serving.enabled",
+            "iree.serving.grpc.authentication",
+            "iree.serving.grpc.max-calls",
+            "iree.serving.max-concurrent-requests",
+            "iree.serving.max-wait",
+            "iree.serving.repository",
+            "iree.task.workers",
+            "iree.watchdog.after");
+
     private static final String BEGIN = "<!-- generated, see ReferenceDocumentationTests: begin -->\n";
     private static final String END = "<!-- generated: end -->\n";
 
@@ -70,9 +104,24 @@ class ReferenceDocumentationTests {
     }
 
     @Test
-    void tableOfPropertiesMatchesTheCode() throws IOException {
-        String rows = properties().stream().map(Property::row).sorted().collect(Collectors.joining());
-        check("configuration.md", "| Property | Type | Default | Meaning |\n|---|---|---|---|\n" + rows);
+    void tablesOfPropertiesMatchTheCode() throws IOException {
+        Map<Boolean, List<Property>> byUse =
+                properties().stream().collect(Collectors.partitioningBy(each -> OPERATORS.contains(each.name())));
+        assertThat(byUse.get(true)).hasSameSizeAs(OPERATORS);
+        check(
+                "configuration.md",
+                "## Properties of most applications\n\n"
+                        + table(byUse.get(true).stream())
+                        + "\n## Properties of single features\n\n"
+                        + table(byUse.get(false).stream().filter(each -> !each.isAdvanced()))
+                        + "\n## Advanced properties\n\n"
+                        + "Their defaults are measured, or what they configure is rarely used.\n\n"
+                        + table(byUse.get(false).stream().filter(Property::isAdvanced)));
+    }
+
+    private static String table(Stream<Property> properties) {
+        return "| Property | Type | Default | Meaning |\n|---|---|---|---|\n"
+                + properties.map(Property::row).sorted().collect(Collectors.joining());
     }
 
     /**
@@ -84,6 +133,11 @@ class ReferenceDocumentationTests {
         ObjectNode metadata = (ObjectNode) JSON.readTree(Files.readString(METADATA));
         ArrayNode values = JSON.createArrayNode();
         properties().stream().filter(Property::isOfMap).map(Property::metadata).forEach(values::add);
+        metadata.path("properties").forEach(each -> {
+            if (each.has("deprecation")) { // RenamedPropertiesTests knows them
+                values.add(each);
+            }
+        });
         if (Boolean.getBoolean("iree4j.docs.update")) {
             metadata.set("properties", values);
             Files.writeString(METADATA, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(metadata) + "\n");
@@ -99,7 +153,11 @@ class ReferenceDocumentationTests {
         Map<String, JsonNode> packaged = new TreeMap<>();
         JSON.readTree(Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json")))
                 .required("properties")
-                .forEach(each -> packaged.put(each.required("name").stringValue(), each));
+                .forEach(each -> {
+                    if (!each.has("deprecation")) {
+                        packaged.put(each.required("name").stringValue(), each);
+                    }
+                });
         List<String> keys = new ArrayList<>();
         for (Property property : properties()) {
             keys.add(property.key());
@@ -150,7 +208,7 @@ class ReferenceDocumentationTests {
     @Test
     void hintsReferToExistingProperties() throws IOException {
         List<String> known = new ArrayList<>(
-                List.of("iree.devices.keys", "iree.queues.keys", "iree.pools.keys", "iree.modules.keys"));
+                List.of("iree.devices.keys", "iree.advanced.queues.keys", "iree.pools.keys", "iree.modules.keys"));
         for (Property property : properties()) {
             known.add(property.key());
             known.add(property.key() + ".keys");
@@ -178,6 +236,10 @@ class ReferenceDocumentationTests {
      */
     private record Property(
             String name, Type type, Class<?> raw, List<String> values, String description, Class<?> source) {
+
+        boolean isAdvanced() {
+            return name.startsWith("iree.advanced.");
+        }
 
         String row() {
             return "| `%s` | %s | %s | %s |\n"
@@ -281,6 +343,12 @@ class ReferenceDocumentationTests {
         return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
+    /** Where the source declares a type. */
+    private static int declaration(Class<?> type, String source) {
+        int from = type.getEnclosingClass() == null ? 0 : declaration(type.getEnclosingClass(), source);
+        return source.indexOf("record " + type.getSimpleName() + "(", from);
+    }
+
     /** The {@code @param} tags of a record, from its source. */
     private static Map<String, String> documentation(Class<?> type) throws IOException {
         Class<?> outer = type;
@@ -289,12 +357,13 @@ class ReferenceDocumentationTests {
         }
         String source =
                 Files.readString(Path.of("src/main/java", outer.getName().replace('.', '/') + ".java"));
+        int from = type.getEnclosingClass() == null ? 0 : declaration(type.getEnclosingClass(), source);
         Matcher found = Pattern.compile(
                         "/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:@\\w+(?:\\([^)]*\\))?\\s*)*(?:public )?record "
                                 + type.getSimpleName() + "\\(",
                         Pattern.DOTALL)
                 .matcher(source);
-        assertThat(found.find()).as("Javadoc of " + type.getName()).isTrue();
+        assertThat(found.find(from)).as("Javadoc of " + type.getName()).isTrue();
         Map<String, String> documentation = new TreeMap<>();
         for (String tag : found.group(1).replaceAll("\\n\\s*\\* ?", "\n").split("@param ")) {
             String[] parts = tag.strip().split("\\s+", 2);

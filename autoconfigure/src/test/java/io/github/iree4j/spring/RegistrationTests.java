@@ -106,7 +106,7 @@ class RegistrationTests {
                         "iree.modules",
                         "iree.modules.*.location",
                         "iree.modules.*.batching.max-size",
-                        "iree.pools.*.trim.retained",
+                        "iree.advanced.pools.*.trim.retained",
                         "iree.serving.enabled");
         assertThat(metadata.required("hints").findValuesAsString("name"))
                 .contains("iree.modules.*.load", "iree.executables.allowed-formats");

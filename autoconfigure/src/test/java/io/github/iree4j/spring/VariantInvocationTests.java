@@ -258,11 +258,6 @@ class VariantInvocationTests {
                         .rootCause()
                         .hasMessageContaining("iree.modules.encoder.variants.encode.shapes")
                         .hasMessageContaining("expected"));
-        runner.withPropertyValues("iree.modules.encoder.variants.encode.dynamic-cost=0.1")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageContaining("iree.modules.encoder.variants.encode.dynamic-cost"));
     }
 
     @Test

@@ -84,10 +84,10 @@ public final class IreeAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SchedulingDomain ireeSchedulingDomain(IreeProperties properties) {
-        int capacity = properties.frontier().capacity();
+        int capacity = properties.advanced().frontier().capacity();
         if (capacity < 1 || capacity > Frontier.MAXIMUM_CAPACITY) {
             throw new InvalidConfigurationPropertyValueException(
-                    "iree.frontier.capacity",
+                    "iree.advanced.frontier.capacity",
                     capacity,
                     "It must be within [1, %d].".formatted(Frontier.MAXIMUM_CAPACITY));
         }
@@ -101,12 +101,13 @@ public final class IreeAutoConfiguration {
     @ConditionalOnBooleanProperty("iree.recorder.enabled")
     FlightRecorder ireeFlightRecorder(SchedulingDomain domain, IreeProperties properties) {
         IreeProperties.Recorder recorder = properties.recorder();
+        IreeProperties.Advanced.Recorder sizes = properties.advanced().recorder();
         RecorderOptions options = RecorderOptions.DEFAULT;
         try {
-            options = options.withBytes(recorder.bytes().toBytes());
+            options = options.withBytes(sizes.bytes().toBytes());
         } catch (IreeException e) {
             throw new InvalidConfigurationPropertyValueException(
-                    "iree.recorder.bytes", recorder.bytes(), String.valueOf(e.getMessage()));
+                    "iree.advanced.recorder.bytes", sizes.bytes(), String.valueOf(e.getMessage()));
         }
         if (recorder.file() != null) {
             Path directory = Path.of(recorder.file()).toAbsolutePath().getParent();
@@ -119,10 +120,10 @@ public final class IreeAutoConfiguration {
             }
             try {
                 options = options.withFile(
-                        Path.of(recorder.file()), recorder.fileBytes().toBytes());
+                        Path.of(recorder.file()), sizes.fileBytes().toBytes());
             } catch (IreeException e) {
                 throw new InvalidConfigurationPropertyValueException(
-                        "iree.recorder.file-bytes", recorder.fileBytes(), String.valueOf(e.getMessage()));
+                        "iree.advanced.recorder.file-bytes", sizes.fileBytes(), String.valueOf(e.getMessage()));
             }
         }
         try {

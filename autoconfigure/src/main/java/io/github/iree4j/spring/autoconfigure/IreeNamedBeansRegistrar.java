@@ -46,8 +46,9 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
             register(registry, "devices", name, Device.class, "device", name.equals(primary), name);
             register(registry, "pools", name, Allocator.class, "pool", name.equals(primary), name);
         }
-        boolean onlyDefaults = properties.queues().isEmpty();
+        boolean onlyDefaults = properties.advanced().queues().isEmpty();
         properties
+                .advanced()
                 .queues()
                 .forEach((name, queue) -> register(
                         registry,
@@ -55,10 +56,11 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
                         name,
                         DeviceQueue.class,
                         "queue",
-                        properties.queues().size() == 1,
+                        properties.advanced().queues().size() == 1,
                         properties.deviceOf(queue),
                         queue.index()));
-        for (String name : properties.allDevices().keySet()) { // after those of 'iree.queues', which may have the name
+        for (String name :
+                properties.allDevices().keySet()) { // after those of 'iree.advanced.queues', which may have the name
             register(
                     registry,
                     "queues",

@@ -20,36 +20,34 @@ import org.springframework.util.unit.DataSize;
  * @param device Default device of programs. A name of 'iree.devices', or what to open: a driver's name or
  *     'driver://id'. When not set, 'local', the CPU, whatever 'iree.devices' has: adding a device moves no program.
  * @param devices Devices by name.
- * @param queues Named queues of devices, for injection.
  * @param pools Memory of devices by device name.
  * @param modules Compiled programs by name.
  * @param integrity What files of programs must prove before they are used.
  * @param executables Executable code embedded in programs.
  * @param task Workers that run compiled CPU code and resume waiting calls.
- * @param frontier Tracking of the order of work.
  * @param invocation Calls of functions.
  * @param recorder The flight recorder.
  * @param loading Loading of programs.
  * @param watchdog Reports of calls, operations and devices that do not advance.
  * @param leaks Results that are not closed.
+ * @param advanced Properties that few applications set.
  */
 @ConfigurationProperties("iree")
 public record IreeProperties(
         @DefaultValue("true") boolean enabled,
         @Nullable String device,
         @DefaultValue Map<String, Device> devices,
-        @DefaultValue Map<String, Queue> queues,
         @DefaultValue Map<String, Pool> pools,
         @DefaultValue Map<String, Module> modules,
         @DefaultValue Integrity integrity,
         @DefaultValue Executables executables,
         @DefaultValue Task task,
-        @DefaultValue Frontier frontier,
         @DefaultValue Invocation invocation,
         @DefaultValue Loading loading,
         @DefaultValue Watchdog watchdog,
         @DefaultValue Leaks leaks,
-        @DefaultValue Recorder recorder) {
+        @DefaultValue Recorder recorder,
+        @DefaultValue Advanced advanced) {
 
     /** The device of programs when none is configured. */
     static final String DEFAULT_DEVICE = "local";
@@ -78,24 +76,23 @@ public record IreeProperties(
         all.put(defaultDevice(), devices.getOrDefault(defaultDevice(), Device.DEFAULT));
         all.putAll(devices);
         modules.values().forEach(module -> module.devices().forEach(name -> all.putIfAbsent(name, Device.DEFAULT)));
-        queues.values().forEach(queue -> all.putIfAbsent(deviceOf(queue), Device.DEFAULT));
+        advanced.queues().values().forEach(queue -> all.putIfAbsent(deviceOf(queue), Device.DEFAULT));
         return all;
     }
 
     /** The device of a queue. */
-    String deviceOf(Queue queue) {
+    String deviceOf(Advanced.Queue queue) {
         return queue.device() == null ? defaultDevice() : queue.device();
     }
 
     /** The number of queues that a device needs; 0 for the number it has. */
     int queueCount(String deviceName) {
-        Device configured = allDevices().getOrDefault(deviceName, Device.DEFAULT);
-        int named = queues.values().stream()
+        int named = advanced.queues().values().stream()
                 .filter(queue -> deviceOf(queue).equals(deviceName))
                 .mapToInt(queue -> queue.index() + 1)
                 .max()
                 .orElse(0);
-        return Math.max(configured.queueCount(), named);
+        return Math.max(advanced.device(deviceName).queueCount(), named);
     }
 
     /**
@@ -131,60 +128,20 @@ public record IreeProperties(
      *
      * @param uri Device to open: a driver's name or 'driver://id', such as 'cluster://1/local' for device 'local' of
      *     another node. The device's name when not set.
-     * @param queueCount Number of queues, at least as many as 'iree.queues' refers to. Zero for the device's own
-     *     number: one on the CPU, elsewhere one for each hardware queue.
-     * @param inlineWork Longest work that any submitting thread may run inline when nothing else is queued. A thread that
-     *     waits for its call also runs what workers would not end earlier. Zero for none, as event loops require.
-     * @param gpu What applies to devices of CUDA and HIP alone.
-     * @param channel Which participant of collectives the device is.
+     * @param gpu Properties of CUDA and HIP devices.
      */
-    public record Device(
-            @Nullable String uri,
-            @DefaultValue("0") int queueCount,
-            @DefaultValue("5us") Duration inlineWork,
-            @DefaultValue Gpu gpu,
-            @DefaultValue Channel channel) {
+    public record Device(@Nullable String uri, @DefaultValue Gpu gpu) {
 
-        static final Device DEFAULT = new Device(null, 0, Duration.ofNanos(5_000), Gpu.DEFAULT, Channel.DEFAULT);
+        static final Device DEFAULT = new Device(null, new Gpu(""));
 
         /**
-         * What applies to devices of CUDA and HIP alone.
+         * Properties of CUDA and HIP devices.
          *
-         * @param compiledCode Where machine code that the driver compiled of programs is kept between runs: a directory
-         *     that other users cannot write, or 'off'. The user's cache directory when not set.
+         * @param compiledCode Directory of machine code that the driver compiled of programs, kept between runs: one that
+         *     other users cannot write, or 'off'. The user's cache directory when not set.
          */
-        public record Gpu(@DefaultValue("") String compiledCode) {
-
-            static final Gpu DEFAULT = new Gpu("");
-        }
-
-        /**
-         * Which participant of collectives the device is, for programs that leave that to it.
-         *
-         * @param id Name of the group. Of a group that spans processes, the id that one of them has made, as
-         *     'base64:…'.
-         * @param group Name of the group among those with the same id.
-         * @param rank Rank of the device in the group. The lowest free rank when not set.
-         * @param count Number of participants. A device without it is alone.
-         */
-        public record Channel(
-                @DefaultValue("") String id,
-                @DefaultValue("") String group,
-                @Nullable Integer rank,
-                @Nullable Integer count) {
-
-            static final Channel DEFAULT = new Channel("", "", null, null);
-        }
+        public record Gpu(@DefaultValue("") String compiledCode) {}
     }
-
-    /**
-     * A named queue.
-     *
-     * @param device Device of the queue. Same as 'iree.device' when not set.
-     * @param index Index of the queue on its device, starting at 0.
-     */
-    public record Queue(
-            @Nullable String device, @DefaultValue("0") int index) {}
 
     /**
      * Memory of a device.
@@ -195,43 +152,11 @@ public record IreeProperties(
      *     there is if that is less than 512 MB. It is an eighth of what there is at least, which in a small container
      *     may be more than the heap leaves. Divided among the devices of the CPU without a budget.
      * @param quotas Maximum memory of a program, by the program's name in 'iree.modules'.
-     * @param trim When unused memory is returned to the system.
-     * @param waiting How long calls wait for memory.
      */
     public record Pool(
-            @Nullable DataSize budget,
-            @DefaultValue Map<String, DataSize> quotas,
-            @DefaultValue Trim trim,
-            @DefaultValue Waiting waiting) {
+            @Nullable DataSize budget, @DefaultValue Map<String, DataSize> quotas) {
 
-        static final Pool DEFAULT = new Pool(null, Map.of(), Trim.DEFAULT, Waiting.DEFAULT);
-
-        /**
-         * How long calls wait for memory.
-         *
-         * @param limit Maximum time that work waits for memory before it fails.
-         * @param host Maximum time that work waits for memory that only the application can free, by closing results
-         *     and tensors.
-         */
-        public record Waiting(
-                @DefaultValue("30s") Duration limit,
-                @DefaultValue("1s") Duration host) {
-
-            static final Waiting DEFAULT = new Waiting(Duration.ofSeconds(30), Duration.ofSeconds(1));
-        }
-
-        /**
-         * When unused memory is returned to the system.
-         *
-         * @param idleAfter How long unused memory is kept for reuse.
-         * @param retained Maximum memory kept of unused large blocks, which are allocated individually.
-         */
-        public record Trim(
-                @DefaultValue("60s") Duration idleAfter,
-                @DefaultValue("256MB") DataSize retained) {
-
-            static final Trim DEFAULT = new Trim(Duration.ofMinutes(1), DataSize.ofMegabytes(256));
-        }
+        static final Pool DEFAULT = new Pool(null, Map.of());
     }
 
     /**
@@ -251,8 +176,6 @@ public record IreeProperties(
      * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Scope 'default' also serves
      *     programs that name no scope.
      * @param contexts Number of concurrent calls, each on its own state.
-     * @param overlappingCalls Whether one call may run while another waits. For programs whose functions keep no state
-     *     across waits that another call could change.
      * @param load When to load the program.
      * @param warmUp Calls to make before the program counts as loaded.
      * @param variants Functions with shape variants, by name. Each call selects the variant that fits its shapes.
@@ -272,7 +195,6 @@ public record IreeProperties(
             @DefaultValue("fixed") Placement placement,
             @DefaultValue Map<String, List<String>> parameters,
             @DefaultValue("1") int contexts,
-            @DefaultValue("false") boolean overlappingCalls,
             @DefaultValue("eager") LoadPolicy load,
             @DefaultValue List<WarmUp> warmUp,
             @DefaultValue Map<String, Variants> variants,
@@ -305,14 +227,11 @@ public record IreeProperties(
          *     of an axis where the module declares no shapes. Functions of this name, also with a suffix after an
          *     underscore, when empty.
          * @param modules Further module files with such functions. They share the parameters of the program.
-         * @param dynamicCost Relative cost of an element in a function compiled with dynamic sizes, compared with
-         *     static ones. Calls are padded up to that many times their size before a dynamic function is preferred.
          */
         public record Variants(
                 @Nullable String shapes,
                 @DefaultValue List<String> functions,
-                @DefaultValue List<VariantModule> modules,
-                @DefaultValue("4") double dynamicCost) {}
+                @DefaultValue List<VariantModule> modules) {}
 
         /**
          * A function.
@@ -405,36 +324,10 @@ public record IreeProperties(
      * @param workers Number of workers. Zero for one per group of the topology.
      * @param topology Placement of workers: 'auto' for each core that the process may use, a selection such as 'max=8
      *     nodes=0', or groups of processors such as 'cpus=0,8; cpus=1,9'.
-     * @param affinity Whether to pin each worker to the processors of its group.
-     * @param scanPolicy Order in which workers scan work that several of them can share.
      */
     public record Task(
             @DefaultValue("0") int workers,
-            @DefaultValue("auto") String topology,
-            @DefaultValue("false") boolean affinity,
-            @DefaultValue("round-robin") ScanOrder scanPolicy) {
-
-        /** Order in which workers scan work that several of them can share. */
-        public enum ScanOrder {
-            /** In turn. */
-            ROUND_ROBIN,
-            /** The highest priority first. */
-            PRIORITY,
-            /** In proportion to the number of workers requested. */
-            BUDGET
-        }
-    }
-
-    /**
-     * Tracking of the order of work.
-     *
-     * @param capacity Maximum number of queues in the frontier of an operation, 1 to 255. Beyond it, older entries are
-     *     evicted, and operations that need them wait instead.
-     * @param history Number of the most recent signals of a timeline that keep their frontier, 1 to 4096.
-     */
-    public record Frontier(
-            @DefaultValue("12") int capacity,
-            @DefaultValue("16") int history) {}
+            @DefaultValue("auto") String topology) {}
 
     /**
      * Calls of functions.
@@ -480,13 +373,159 @@ public record IreeProperties(
      * The flight recorder.
      *
      * @param enabled Whether to record what the scheduler and the pools do.
-     * @param bytes Memory that keeps the most recent records, 1MB to 1GB.
      * @param file File that also gets all records, from the oldest on. None when not set.
-     * @param fileBytes Maximum size of the file, 1MB to 1GB. Records beyond it are counted.
      */
     public record Recorder(
             @DefaultValue("false") boolean enabled,
-            @DefaultValue("16MB") DataSize bytes,
-            @Nullable String file,
-            @DefaultValue("256MB") DataSize fileBytes) {}
+            @Nullable String file) {}
+
+    /**
+     * Properties that few applications set: their defaults are measured, or what they configure is rarely used.
+     *
+     * @param devices Devices by name.
+     * @param queues Named queues of devices, for injection.
+     * @param pools Memory of devices by device name.
+     * @param modules Compiled programs by name.
+     * @param task Workers that run compiled CPU code and resume waiting calls.
+     * @param frontier Tracking of the order of work.
+     * @param recorder The flight recorder.
+     */
+    public record Advanced(
+            @DefaultValue Map<String, Device> devices,
+            @DefaultValue Map<String, Queue> queues,
+            @DefaultValue Map<String, Pool> pools,
+            @DefaultValue Map<String, Module> modules,
+            @DefaultValue Task task,
+            @DefaultValue Frontier frontier,
+            @DefaultValue Recorder recorder) {
+
+        /** Properties of a device, by its name. */
+        Device device(String name) {
+            return devices.getOrDefault(name, Device.DEFAULT);
+        }
+
+        /** Properties of a device's memory, by the device's name. */
+        Pool pool(String device) {
+            return pools.getOrDefault(device, Pool.DEFAULT);
+        }
+
+        /** Whether calls of a program may overlap. */
+        boolean overlappingCalls(String program) {
+            Module module = modules.get(program);
+            return module != null && module.overlappingCalls();
+        }
+
+        /**
+         * A device.
+         *
+         * @param queueCount Number of queues, at least as many as 'iree.advanced.queues' refers to. Zero for the device's
+         *     own number: one on the CPU, elsewhere one for each hardware queue.
+         * @param inlineWork Longest work that any submitting thread may run inline when nothing else is queued. A thread
+         *     that waits for its call also runs what workers would not end earlier. Zero for none, as event loops
+         *     require.
+         * @param channel Which participant of collectives the device is.
+         */
+        public record Device(
+                @DefaultValue("0") int queueCount,
+                @DefaultValue("5us") Duration inlineWork,
+                @DefaultValue Channel channel) {
+
+            static final Device DEFAULT = new Device(0, Duration.ofNanos(5_000), Channel.DEFAULT);
+
+            /**
+             * Which participant of collectives the device is, for programs that leave that to it.
+             *
+             * @param id Name of the group. Of a group that spans processes, the id that one of them has made, as
+             *     'base64:…'.
+             * @param group Name of the group among those with the same id.
+             * @param rank Rank of the device in the group. The lowest free rank when not set.
+             * @param count Number of participants. A device without it is alone.
+             */
+            public record Channel(
+                    @DefaultValue("") String id,
+                    @DefaultValue("") String group,
+                    @Nullable Integer rank,
+                    @Nullable Integer count) {
+
+                static final Channel DEFAULT = new Channel("", "", null, null);
+            }
+        }
+
+        /**
+         * A named queue.
+         *
+         * @param device Device of the queue. Same as 'iree.device' when not set.
+         * @param index Index of the queue on its device, starting at 0.
+         */
+        public record Queue(
+                @Nullable String device, @DefaultValue("0") int index) {}
+
+        /**
+         * Memory of a device.
+         *
+         * @param trim When unused memory is returned to the system.
+         * @param waiting How long calls wait for memory.
+         */
+        public record Pool(
+                @DefaultValue Trim trim, @DefaultValue Waiting waiting) {
+
+            static final Pool DEFAULT = new Pool(
+                    new Trim(Duration.ofMinutes(1), DataSize.ofMegabytes(256)),
+                    new Waiting(Duration.ofSeconds(30), Duration.ofSeconds(1)));
+
+            /**
+             * How long calls wait for memory.
+             *
+             * @param limit Maximum time that work waits for memory before it fails.
+             * @param host Maximum time that work waits for memory that only the application can free, by closing results
+             *     and tensors.
+             */
+            public record Waiting(
+                    @DefaultValue("30s") Duration limit,
+                    @DefaultValue("1s") Duration host) {}
+
+            /**
+             * When unused memory is returned to the system.
+             *
+             * @param idleAfter How long unused memory is kept for reuse.
+             * @param retained Maximum memory kept of unused large blocks, which are allocated individually.
+             */
+            public record Trim(
+                    @DefaultValue("60s") Duration idleAfter,
+                    @DefaultValue("256MB") DataSize retained) {}
+        }
+
+        /**
+         * A program.
+         *
+         * @param overlappingCalls Whether one call may run while another waits. For programs whose functions keep no
+         *     state across waits that another call could change.
+         */
+        public record Module(@DefaultValue("false") boolean overlappingCalls) {}
+
+        /**
+         * Workers that run compiled CPU code and resume waiting calls.
+         *
+         * @param affinity Whether to pin each worker to the processors of its group.
+         */
+        public record Task(@DefaultValue("false") boolean affinity) {}
+
+        /**
+         * Tracking of the order of work.
+         *
+         * @param capacity Maximum number of queues in the frontier of an operation, 1 to 255. Beyond it, older entries
+         *     are evicted, and operations that need them wait instead.
+         */
+        public record Frontier(@DefaultValue("12") int capacity) {}
+
+        /**
+         * The flight recorder.
+         *
+         * @param bytes Memory that keeps the most recent records, 1MB to 1GB.
+         * @param fileBytes Maximum size of the file, 1MB to 1GB. Records beyond it are counted.
+         */
+        public record Recorder(
+                @DefaultValue("16MB") DataSize bytes,
+                @DefaultValue("256MB") DataSize fileBytes) {}
+    }
 }

@@ -71,9 +71,6 @@ final class ProgramSources {
             } catch (IreeException e) {
                 throw invalid(key + "shapes", variants.shapes(), e.getMessage());
             }
-            if (!(variants.dynamicCost() >= 1)) {
-                throw invalid(key + "dynamic-cost", variants.dynamicCost(), "it must be at least 1");
-            }
             List<VariantModule> modules = new ArrayList<>();
             for (IreeProperties.Module.VariantModule each : variants.modules()) {
                 try {
@@ -83,7 +80,7 @@ final class ProgramSources {
                     throw invalid(key + "modules", each, e.getMessage());
                 }
             }
-            all.add(new Variants(function, rules, variants.functions(), modules, variants.dynamicCost()));
+            all.add(new Variants(function, rules, variants.functions(), modules));
         });
         return all;
     }
@@ -118,7 +115,7 @@ final class ProgramSources {
                     .placement(module.placement())
                     .parameters(parameters.isEmpty() ? module.parameters() : parameters)
                     .contexts(module.contexts())
-                    .overlappingCalls(module.overlappingCalls())
+                    .overlappingCalls(properties.advanced().overlappingCalls(name))
                     .warmUps(warmUps(key, module.warmUp()))
                     .variants(variants)
                     .customizer(options -> {

@@ -8,6 +8,7 @@ import io.github.iree4j.spring.OnChange;
 import io.github.iree4j.spring.Placement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -48,10 +49,10 @@ final class PropertyChecks {
         properties
                 .modules()
                 .forEach((name, module) -> limit("iree.modules.%s.timeout".formatted(name), module.timeout()));
-        properties.devices().forEach((name, device) -> {
+        properties.advanced().devices().forEach((name, device) -> {
             if (device.queueCount() < 0) {
                 throw invalid(
-                        "iree.devices.%s.queue-count".formatted(name),
+                        "iree.advanced.devices.%s.queue-count".formatted(name),
                         device.queueCount(),
                         "It must not be negative; it is zero for the device's own number.");
             }
@@ -67,9 +68,11 @@ final class PropertyChecks {
                                         .formatted(device, pool.budget()));
                     }
                 }));
-        properties.queues().forEach((name, queue) -> {
+        named("iree.advanced.modules.", properties.advanced().modules(), "program", properties.modules());
+        properties.advanced().queues().forEach((name, queue) -> {
             if (queue.index() < 0) {
-                throw invalid("iree.queues.%s.index".formatted(name), queue.index(), "It must not be negative.");
+                throw invalid(
+                        "iree.advanced.queues.%s.index".formatted(name), queue.index(), "It must not be negative.");
             }
         });
     }
@@ -93,17 +96,25 @@ final class PropertyChecks {
                 .forEach((name, module) ->
                         module.devices().forEach(each -> reference("iree.modules.%s.devices".formatted(name), each)));
         properties
+                .advanced()
                 .queues()
-                .forEach((name, queue) -> reference("iree.queues.%s.device".formatted(name), queue.device()));
-        for (String pool : properties.pools().keySet()) {
-            if (!properties.allDevices().containsKey(pool)) {
+                .forEach((name, queue) -> reference("iree.advanced.queues.%s.device".formatted(name), queue.device()));
+        Map<String, ?> devices = properties.allDevices();
+        named("iree.pools.", properties.pools(), "device", devices);
+        named("iree.advanced.pools.", properties.advanced().pools(), "device", devices);
+        named("iree.advanced.devices.", properties.advanced().devices(), "device", devices);
+    }
+
+    /** Checks that each key names a device or program that there is. */
+    private static void named(String prefix, Map<String, ?> given, String kind, Map<String, ?> known) {
+        given.forEach((name, value) -> {
+            if (!known.containsKey(name)) {
                 throw invalid(
-                        "iree.pools." + pool,
-                        properties.pools().get(pool),
-                        "There is no device of that name; there are %s."
-                                .formatted(new TreeSet<>(properties.allDevices().keySet())));
+                        prefix + name,
+                        value,
+                        "There is no %s of that name; there are %s.".formatted(kind, new TreeSet<>(known.keySet())));
             }
-        }
+        });
     }
 
     /** Warns of properties that have no effect together with others, as they may in configurations that several applications share. */

@@ -9,7 +9,6 @@ import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.GpuOptions;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -47,44 +46,43 @@ final class RuntimeProperties {
                 .allDevices()
                 .forEach((name, device) ->
                         builder.device(name, device.uri() == null ? name : device.uri(), options(name, device)));
-        apply(builder, properties.task());
+        tasks(builder);
     }
 
     private DeviceOptions options(String name, IreeProperties.Device device) {
         DeviceOptions.Builder options = DeviceOptions.builder()
                 .schedulingDomain(domain)
                 .executableFormats(properties.executables().allowedFormats());
-        String key = "iree.devices." + name;
+        IreeProperties.Advanced.Device advanced = properties.advanced().device(name);
+        String key = "iree.advanced.devices." + name;
         checked(
                 key + ".queue-count",
-                device.queueCount(),
+                advanced.queueCount(),
                 () -> options.queueCount(properties.queueCount(name)).build());
         checked(
                 key + ".inline-work",
-                device.inlineWork(),
-                () -> options.with(options.driver(CpuOptions.DEFAULT).withInlineWork(device.inlineWork()))
+                advanced.inlineWork(),
+                () -> options.with(options.driver(CpuOptions.DEFAULT).withInlineWork(advanced.inlineWork()))
                         .build());
         String compiledCode = device.gpu().compiledCode();
         if (!compiledCode.isEmpty()) {
             options.with(new GpuOptions(compiledCode));
         }
-        channel(key + ".channel", device.channel(), options);
-        checked(
-                "iree.frontier.history",
-                properties.frontier().history(),
-                () -> options.semaphoreHistory(properties.frontier().history()).build());
-        pool(
+        channel(key + ".channel", advanced.channel(), options);
+        budget(
                 "iree.pools." + name,
                 properties.pools().getOrDefault(name, IreeProperties.Pool.DEFAULT),
                 isLocal(name, device),
                 options);
+        pool("iree.advanced.pools." + name, properties.advanced().pool(name), options);
         deviceCustomizers.forEach(customizer -> customizer.customize(name, options));
         poolCustomizers.forEach(customizer -> customizer.customize(name, options));
         return options.build();
     }
 
-    private static void channel(String key, IreeProperties.Device.Channel channel, DeviceOptions.Builder options) {
-        if (channel.equals(IreeProperties.Device.Channel.DEFAULT)) {
+    private static void channel(
+            String key, IreeProperties.Advanced.Device.Channel channel, DeviceOptions.Builder options) {
+        if (channel.equals(IreeProperties.Advanced.Device.Channel.DEFAULT)) {
             return;
         }
         Integer count = channel.count();
@@ -122,7 +120,7 @@ final class RuntimeProperties {
                 : Long.MAX_VALUE;
     }
 
-    private static void pool(
+    private static void budget(
             String key, IreeProperties.Pool pool, boolean onThisMachine, DeviceOptions.Builder options) {
         DataSize budget = pool.budget();
         if (budget != null) {
@@ -143,6 +141,9 @@ final class RuntimeProperties {
                         key + ".quotas." + program,
                         quota,
                         () -> options.memoryQuota(program, quota.toBytes()).build()));
+    }
+
+    private static void pool(String key, IreeProperties.Advanced.Pool pool, DeviceOptions.Builder options) {
         checked(
                 key + ".trim.idle-after",
                 pool.trim().idleAfter(),
@@ -161,18 +162,13 @@ final class RuntimeProperties {
                 () -> options.memoryHostWait(pool.waiting().host()).build());
     }
 
-    private static void apply(IreeRuntime.Builder builder, IreeProperties.Task task) {
+    private void tasks(IreeRuntime.Builder builder) {
+        IreeProperties.Task task = properties.task();
         if (!task.topology().strip().equals("auto")) {
             checked("iree.task.topology", task.topology(), () -> builder.topology(Topology.of(task.topology())));
         }
         builder.taskWorkers(task.workers())
-                .taskAffinity(task.affinity())
-                .scanPolicy(
-                        switch (task.scanPolicy()) {
-                            case ROUND_ROBIN -> ScanPolicy.roundRobin();
-                            case PRIORITY -> ScanPolicy.byPriority();
-                            case BUDGET -> ScanPolicy.byBudget();
-                        });
+                .taskAffinity(properties.advanced().task().affinity());
         checked("iree.task.workers", task.workers(), builder::tasks);
     }
 

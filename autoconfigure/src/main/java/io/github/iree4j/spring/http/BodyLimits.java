@@ -26,6 +26,9 @@ import org.springframework.web.server.ResponseStatusException;
  */
 public final class BodyLimits {
 
+    /** The property of the maximum size of a body, in messages. */
+    public static final String SIZE = "iree.http.max-request-size";
+
     /** The property of the memory, in messages. */
     static final String MEMORY = "iree.http.max-in-flight-size";
 

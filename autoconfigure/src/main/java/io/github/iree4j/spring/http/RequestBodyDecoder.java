@@ -31,26 +31,22 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
     private static final int LOOKS = 4;
 
     private final int maximumBytes;
-    private final long maximumBody;
     private final int weight;
     private final @Nullable BodyLimits limits;
 
     /**
      * Creates a decoder.
      *
-     * @param maximumBytes maximum size, for messages
-     * @param maximumBody the same with what a body has beside
+     * @param maximumBytes maximum length of a body
      * @param weight memory that a byte of a body takes
      * @param limits limits of bodies of requests, which are charged until they are decoded; null for none
      */
-    RequestBodyDecoder(
-            int maximumBytes, long maximumBody, int weight, @Nullable BodyLimits limits, List<MediaType> types) {
+    RequestBodyDecoder(int maximumBytes, int weight, @Nullable BodyLimits limits, List<MediaType> types) {
         super(types.toArray(MimeType[]::new));
         this.maximumBytes = maximumBytes;
-        this.maximumBody = maximumBody;
         this.weight = weight;
         this.limits = limits;
-        setMaxInMemorySize((int) Math.min(Integer.MAX_VALUE, maximumBody));
+        setMaxInMemorySize(maximumBytes);
     }
 
     /** Decodes a body of so many bytes. */
@@ -71,7 +67,7 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
             return decoded(buffers, type, mimeType, hints);
         }
         return Mono.using(
-                () -> limits.receive(InputStream.nullInputStream(), -1, maximumBody, TensorMediaTypes.MAXIMUM)
+                () -> limits.receive(InputStream.nullInputStream(), -1, maximumBytes, BodyLimits.SIZE)
                         .weighing(weight),
                 body -> received(buffers, body, limits, counted -> decoded(counted, type, mimeType, hints)),
                 LimitedBody::close);

@@ -23,7 +23,7 @@ public final class TensorDecoder extends RequestBodyDecoder {
     /**
      * Creates a decoder of a client, for responses of a server that it trusts to send them in time.
      *
-     * @param maximumBytes maximum size of a tensor that is read
+     * @param maximumBytes maximum length of a body that is read
      */
     public TensorDecoder(int maximumBytes) {
         this(maximumBytes, null);
@@ -32,11 +32,11 @@ public final class TensorDecoder extends RequestBodyDecoder {
     /**
      * Creates a decoder.
      *
-     * @param maximumBytes maximum size of a tensor that is read
+     * @param maximumBytes maximum length of a body that is read
      * @param limits limits of bodies of requests, which are charged until they are decoded; null for none
      */
     public TensorDecoder(int maximumBytes, @Nullable BodyLimits limits) {
-        super(maximumBytes, (long) maximumBytes + TensorMediaTypes.BESIDES, WEIGHT, limits, TensorMediaTypes.ALL);
+        super(maximumBytes, WEIGHT, limits, TensorMediaTypes.ALL);
         this.maximumBytes = maximumBytes;
     }
 

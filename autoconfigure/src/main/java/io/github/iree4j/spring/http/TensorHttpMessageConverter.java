@@ -24,7 +24,7 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
     /**
      * Creates a converter of a client, for responses of a server that it trusts to send them in time.
      *
-     * @param maximumBytes maximum size of a tensor that is read
+     * @param maximumBytes maximum length of a body that is read
      */
     public TensorHttpMessageConverter(long maximumBytes) {
         this(maximumBytes, null);
@@ -33,7 +33,7 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
     /**
      * Creates a converter.
      *
-     * @param maximumBytes maximum size of a tensor that is read
+     * @param maximumBytes maximum length of a body that is read
      * @param limits limits of bodies of requests; null for none
      */
     public TensorHttpMessageConverter(long maximumBytes, @Nullable BodyLimits limits) {
@@ -67,8 +67,7 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
         if (limits == null || !RequestScope.isServer(message)) {
             return TensorMediaTypes.readBody(message.getBody(), contents, length, maximumBytes);
         }
-        LimitedBody body = limits.receive(
-                        message.getBody(), length, maximumBytes + TensorMediaTypes.BESIDES, TensorMediaTypes.MAXIMUM)
+        LimitedBody body = limits.receive(message.getBody(), length, maximumBytes, BodyLimits.SIZE)
                 .weighing(1);
         RequestScope.closeAtEnd(body);
         return TensorMediaTypes.readBody(body, contents, length, maximumBytes);

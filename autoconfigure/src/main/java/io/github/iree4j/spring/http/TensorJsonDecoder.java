@@ -34,7 +34,6 @@ public final class TensorJsonDecoder extends RequestBodyDecoder {
     public TensorJsonDecoder(JsonMapper mapper, int maximumBytes, BodyLimits limits) {
         super(
                 maximumBytes,
-                maximumBytes,
                 1 + TensorJsonHttpMessageConverter.WEIGHT, // the buffers, too
                 limits,
                 TensorJsonHttpMessageConverter.TYPES);

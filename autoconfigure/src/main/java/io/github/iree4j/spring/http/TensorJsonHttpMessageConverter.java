@@ -62,10 +62,7 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
             }
         }
         try (LimitedBody body = limits.receive(
-                        message.getBody(),
-                        message.getHeaders().getContentLength(),
-                        maximumBytes,
-                        TensorMediaTypes.MAXIMUM)
+                        message.getBody(), message.getHeaders().getContentLength(), maximumBytes, BodyLimits.SIZE)
                 .weighing(WEIGHT)) {
             return mapper.readValue(body, Tensor.class);
         } catch (JacksonException e) {

@@ -169,7 +169,7 @@ public final class TensorJsonModule extends SimpleModule {
                                     .formatted(
                                             json.streamReadContext().getParent().currentName(),
                                             maximum,
-                                            TensorMediaTypes.MAXIMUM));
+                                            BodyLimits.SIZE));
                 }
                 elements.add(json);
             }

@@ -33,12 +33,6 @@ public final class TensorMediaTypes {
     /** All supported types. */
     static final List<MediaType> ALL = List.of(NPY, OCTET_STREAM);
 
-    /** The number of bytes that a body may have in addition to its elements. */
-    static final int BESIDES = 1 << 20;
-
-    /** The property of the maximum size, in messages. */
-    static final String MAXIMUM = "iree.http.max-tensor-size";
-
     private TensorMediaTypes() {}
 
     /** Whether a body of that type can be read as a tensor. */
@@ -57,12 +51,12 @@ public final class TensorMediaTypes {
      * Reads the body of a request.
      *
      * @param length declared length in bytes; negative when unknown
-     * @param maximumBytes maximum size of the elements
+     * @param maximumBytes maximum length
      * @throws IreeException INVALID_ARGUMENT and others when the body is not a tensor
      * @throws ResponseStatusException 413 when it is too large
      */
     static Tensor readBody(InputStream in, MediaType type, long length, long maximumBytes) throws IOException {
-        if (length > maximumBytes + BESIDES) {
+        if (length > maximumBytes) {
             throw tooLarge("the body of %d bytes is".formatted(length), maximumBytes);
         }
         try {
@@ -85,7 +79,7 @@ public final class TensorMediaTypes {
         return new ResponseStatusException(
                 HttpStatus.CONTENT_TOO_LARGE,
                 "%s larger than the limit of %d bytes; send less, or raise '%s'"
-                        .formatted(what, maximumBytes, MAXIMUM));
+                        .formatted(what, maximumBytes, BodyLimits.SIZE));
     }
 
     /**

@@ -27,7 +27,6 @@ final class GrpcArrival extends ServerStreamTracer {
     /** The arrival of the current call. */
     static final Context.Key<GrpcArrival> KEY = Context.key("iree4j-arrival");
 
-    private static final String MAXIMUM = "iree.serving.max-request-size";
     private static final long LOOK_SECONDS = 1;
 
     private final BodyLimits limits;
@@ -123,7 +122,7 @@ final class GrpcArrival extends ServerStreamTracer {
             return;
         }
         try {
-            body = limits.receive(InputStream.nullInputStream(), -1, maximum, MAXIMUM);
+            body = limits.receive(InputStream.nullInputStream(), -1, maximum, BodyLimits.SIZE);
             look(limits.timeout().toNanos());
         } catch (ResponseStatusException e) {
             refuse(e);
@@ -187,7 +186,7 @@ final class GrpcArrival extends ServerStreamTracer {
     synchronized Arrived take() {
         Arrived next = complete.poll();
         if (next == null) { // of a transport that says nothing
-            next = new Arrived(limits.receive(InputStream.nullInputStream(), -1, maximum, MAXIMUM), 0);
+            next = new Arrived(limits.receive(InputStream.nullInputStream(), -1, maximum, BodyLimits.SIZE), 0);
             next.body().complete();
         }
         return next;

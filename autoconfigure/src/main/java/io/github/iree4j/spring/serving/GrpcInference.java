@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.GrpcArrival.Arrived;
 import io.github.iree4j.spring.serving.GrpcRequestReader.Request;
@@ -243,8 +244,8 @@ final class GrpcInference {
             if (count > maximum) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        "the message is larger than %d bytes; send less, or raise 'iree.serving.max-request-size'"
-                                .formatted(maximum));
+                        "the message is larger than %d bytes; send less, or raise '%s'"
+                                .formatted(maximum, BodyLimits.SIZE));
             }
             if (count > charged) {
                 body.charge(count - Math.max(before, charged));

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -66,7 +67,7 @@ final class GrpcStatuses {
     /** Of the transport while it decompresses a message; its limit is set from our property, which it does not name. */
     private static Status transport(Status status) {
         return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
-                ? described(status, status.getDescription() + "; send less, or raise 'iree.serving.max-request-size'")
+                ? described(status, "%s; send less, or raise '%s'".formatted(status.getDescription(), BodyLimits.SIZE))
                 : status;
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.http.BodyLimits;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -80,7 +81,7 @@ final class GrpcTransportLog implements Filter {
         String cause = String.valueOf(thrown.getMessage());
         String text = message + ": " + cause;
         if (cause.contains("message exceeds maximum size")) { // of the transport, which does not know the property
-            text += "; send less, or raise 'iree.serving.max-request-size'";
+            text += "; send less, or raise '%s'".formatted(BodyLimits.SIZE);
         }
         return leftOut == 0 ? text : text + " (and %d such warnings since the last one)".formatted(leftOut);
     }

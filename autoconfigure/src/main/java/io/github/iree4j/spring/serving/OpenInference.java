@@ -32,7 +32,6 @@ final class OpenInference {
     /** Header with the length of the JSON in a body with binary data. */
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
-    private static final String MAXIMUM = "iree.serving.max-request-size";
     /** Priority of calls of large requests, behind which small ones would wait long. */
     private static final int LARGE = -1;
 
@@ -220,7 +219,7 @@ final class OpenInference {
         line.checkRoom();
         Served served = models.find(model, version);
         head.requirePlain();
-        LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), MAXIMUM);
+        LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), BodyLimits.SIZE);
         InferenceRequest request = null;
         Received received = null;
         try {

@@ -84,9 +84,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      * @param authenticated whether something authenticates the clients of the server; asked at each request of the repository, which is
      *     refused otherwise
      * @param limits the limits of bodies
-     * @param maxStreams maximum number of open streams of all clients, which may be silent; further ones are refused
      * @param maxCalls maximum number of open calls of all clients, of any service; a connection that begins a further one
-     *     is closed
+     *     is closed. Streams, which may be silent, are at most a quarter of it; further ones are refused
      */
     public OpenInferenceGrpcService(
             Programs programs,
@@ -95,7 +94,6 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             ServingOptions options,
             BooleanSupplier authenticated,
             BodyLimits limits,
-            int maxStreams,
             int maxCalls) {
         this.repository = new RepositoryModels(programs);
         this.models = models;
@@ -104,7 +102,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         this.options = options;
         this.authenticated = authenticated;
         this.limits = limits;
-        this.maxStreams = maxStreams;
+        this.maxStreams = maxCalls / 4;
         this.streams = new Semaphore(maxStreams);
         limits.counts().measure(Work.STREAMS, () -> maxStreams - streams.availablePermits());
         this.calls = new GrpcOpenCalls(maxCalls, limits.counts());
@@ -293,7 +291,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             } else {
                 limits.counts().refuse(Reason.STREAMS);
                 listener.end(Status.RESOURCE_EXHAUSTED.withDescription(
-                        "%d streams are already open; close some, or raise 'iree.serving.grpc.max-streams'"
+                        "%d streams are already open; close some, or raise 'iree.serving.grpc.max-calls', of which they may be a quarter"
                                 .formatted(maxStreams)));
             }
             return listener;

@@ -47,14 +47,14 @@ class DevicePropertiesTests {
     @Test
     void participantOfAGroup() {
         assertThat(options(
-                                "iree.devices.one.channel.id=training",
-                                "iree.devices.one.channel.group=left",
-                                "iree.devices.one.channel.rank=1",
-                                "iree.devices.one.channel.count=4")
+                                "iree.advanced.devices.one.channel.id=training",
+                                "iree.advanced.devices.one.channel.group=left",
+                                "iree.advanced.devices.one.channel.rank=1",
+                                "iree.advanced.devices.one.channel.count=4")
                         .driver(ChannelOptions.DEFAULT)
                         .channel())
                 .isEqualTo(new ChannelParams("training", "left", 1, 4));
-        assertThat(options("iree.devices.one.channel.count=4")
+        assertThat(options("iree.advanced.devices.one.channel.count=4")
                         .driver(ChannelOptions.DEFAULT)
                         .channel())
                 .isEqualTo(ChannelParams.of(ChannelParams.DEFAULT, 4));
@@ -67,8 +67,8 @@ class DevicePropertiesTests {
             id[i] = (byte) (i * 37);
         }
         assertThat(options(
-                                "iree.devices.one.channel.count=2",
-                                "iree.devices.one.channel.id=base64:"
+                                "iree.advanced.devices.one.channel.count=2",
+                                "iree.advanced.devices.one.channel.id=base64:"
                                         + Base64.getEncoder().encodeToString(id))
                         .driver(ChannelOptions.DEFAULT)
                         .channel()
@@ -79,18 +79,25 @@ class DevicePropertiesTests {
     @ParameterizedTest
     @CsvSource({
         "count, 0, is not within [1",
-        "rank, 1, It must be set where 'iree.devices.one.channel' is",
-        "id, training, It must be set where 'iree.devices.one.channel' is",
+        "rank, 1, It must be set where 'iree.advanced.devices.one.channel' is",
+        "id, training, It must be set where 'iree.advanced.devices.one.channel' is",
     })
     void aGroupWithoutParticipantsIsRefused(String property, String value, String reason) {
-        assertRefused("count", reason, "iree.devices.one.channel." + property + "=" + value);
+        assertRefused("count", reason, "iree.advanced.devices.one.channel." + property + "=" + value);
     }
 
     @Test
     void valuesThatDoNotFitNameTheirProperty() {
         assertRefused(
-                "rank", "is not within [0, 3]", "iree.devices.one.channel.count=4", "iree.devices.one.channel.rank=4");
-        assertRefused("id", "base64", "iree.devices.one.channel.count=4", "iree.devices.one.channel.id=base64:%");
+                "rank",
+                "is not within [0, 3]",
+                "iree.advanced.devices.one.channel.count=4",
+                "iree.advanced.devices.one.channel.rank=4");
+        assertRefused(
+                "id",
+                "base64",
+                "iree.advanced.devices.one.channel.count=4",
+                "iree.advanced.devices.one.channel.id=base64:%");
     }
 
     private void assertRefused(String property, String reason, String... properties) {
@@ -100,7 +107,7 @@ class DevicePropertiesTests {
                 cause = cause.getCause();
             }
             assertThat(cause).isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, failure -> {
-                assertThat(failure.getName()).isEqualTo("iree.devices.one.channel." + property);
+                assertThat(failure.getName()).isEqualTo("iree.advanced.devices.one.channel." + property);
                 assertThat(failure.getReason()).contains(reason);
             });
         });

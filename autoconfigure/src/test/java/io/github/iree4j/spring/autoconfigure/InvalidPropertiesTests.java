@@ -95,19 +95,21 @@ class InvalidPropertiesTests {
         "iree.modules.adder.contexts,       0,    must be within [1",
         "iree.modules.adder.version,        ' ',  must not be blank",
         "iree.modules.adder.sha256,         abc,  must have 64 hexadecimal digits",
-        "iree.pools.local.waiting.limit,    -1s,  It is PT-1S and must be within",
-        "iree.pools.local.waiting.host,     -1s,  It is PT-1S and must",
-        "iree.pools.local.trim.idle-after,  -1s,  It is PT-1S and must",
-        "iree.pools.local.trim.retained,    -1B,  It is -1 and must",
+        "iree.advanced.pools.local.waiting.limit,    -1s,  It is PT-1S and must be within",
+        "iree.advanced.pools.local.waiting.host,     -1s,  It is PT-1S and must",
+        "iree.advanced.pools.local.trim.idle-after,  -1s,  It is PT-1S and must",
+        "iree.advanced.pools.local.trim.retained,    -1B,  It is -1 and must",
         "iree.pools.local.budget,           0,    must not be zero",
         "iree.pools.local.quotas.adder,     -1B,  It is -1 and must",
-        "iree.devices.local.inline-work,    -1us, must",
-        "iree.devices.local.channel.count,  0, not within [1",
-        "iree.devices.local.channel.count,  5000, 4096]",
-        "iree.devices.local.queue-count,    -1,   must",
-        "iree.queues.main.index,            -1,   It must not be negative",
-        "iree.frontier.capacity,            0,    It must be within",
-        "iree.frontier.history,             0,    must",
+        "iree.advanced.devices.local.inline-work,    -1us, must",
+        "iree.advanced.devices.local.channel.count,  0, not within [1",
+        "iree.advanced.devices.local.channel.count,  5000, 4096]",
+        "iree.advanced.devices.local.queue-count,    -1,   must",
+        "iree.advanced.queues.main.index,            -1,   It must not be negative",
+        "iree.advanced.frontier.capacity,            0,    It must be within",
+        "iree.advanced.modules.abacus.overlapping-calls, true, There is no program of that name; there are [adder]",
+        "iree.advanced.pools.gpu.waiting.host, 1s, There is no device of that name; there are [local]",
+        "iree.advanced.devices.gpu.queue-count, 1, There is no device of that name; there are [local]",
         "iree.task.workers,                 -1,   must"
     })
     void valueOutOfRangeNamesItsProperty(String property, String value, String reason) throws Exception {
@@ -206,7 +208,7 @@ class InvalidPropertiesTests {
         "iree.device,                 abacus",
         "iree.devices.gpu.uri,        abacus://0",
         "iree.modules.adder.devices,  abacus",
-        "iree.queues.copies.device,   abacus"
+        "iree.advanced.queues.copies.device,   abacus"
     })
     void unknownDeviceNamesThePropertyThatRefersToIt(String property, String device) throws Exception {
         assertInvalid(
@@ -219,12 +221,12 @@ class InvalidPropertiesTests {
 
     @Test
     void deviceWithoutADriverOfItsNameIsNamed() {
-        assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.devices.gpu.queue-count=1");
+        assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.advanced.devices.gpu.queue-count=1");
     }
 
     @Test
     void poolOfAnUnknownDeviceIsNamed() {
-        assertInvalid("iree.pools.fast", "there are [local]", "iree.pools.fast.trim.retained=1MB");
+        assertInvalid("iree.pools.fast", "there are [local]", "iree.advanced.pools.fast.trim.retained=1MB");
     }
 
     @Test
@@ -534,7 +536,7 @@ class InvalidPropertiesTests {
                 List.<String>of(),
                 List.of("iree.devices.another.uri=local"),
                 List.of("iree.devices.another.uri=local", "iree.devices.a.uri=local"),
-                List.of("iree.devices.another.uri=local", "iree.devices.local.inline-work=0"))) {
+                List.of("iree.devices.another.uri=local", "iree.advanced.devices.local.inline-work=0"))) {
             runner.withPropertyValues(adder)
                     .withPropertyValues(devices.toArray(String[]::new))
                     .run(context -> assertThat(context.getBean("iree.modules.adder", io.github.iree4j.Program.class)
@@ -554,7 +556,9 @@ class InvalidPropertiesTests {
                     assertThat(queues.slow).isSameAs(runtime.device("slow").queue(0));
                 });
         runner.withPropertyValues(
-                        "iree.devices.slow.uri=local", "iree.queues.slow.device=slow", "iree.queues.slow.index=1")
+                        "iree.devices.slow.uri=local",
+                        "iree.advanced.queues.slow.device=slow",
+                        "iree.advanced.queues.slow.index=1")
                 .withBean(Queues.class)
                 .run(context -> {
                     var runtime = context.getBean(io.github.iree4j.IreeRuntime.class);

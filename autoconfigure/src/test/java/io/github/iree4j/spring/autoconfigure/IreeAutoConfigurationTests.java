@@ -17,7 +17,6 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.task.ScanPolicy;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URL;
@@ -78,13 +77,11 @@ class IreeAutoConfigurationTests {
 
     @Test
     void workersComeFromProperties() {
-        runner.withPropertyValues("iree.task.workers=3", "iree.task.scan-policy=budget")
-                .run(context -> {
-                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
-                    assertThat(runtime.executor().workers()).isEqualTo(3);
-                    assertThat(runtime.options().tasks().scanPolicy()).isSameAs(ScanPolicy.byBudget());
-                });
-        runner.withPropertyValues("iree.task.topology=each=0,0; workers=4", "iree.task.affinity=true")
+        runner.withPropertyValues("iree.task.workers=3")
+                .run(context -> assertThat(
+                                context.getBean(IreeRuntime.class).executor().workers())
+                        .isEqualTo(3));
+        runner.withPropertyValues("iree.task.topology=each=0,0; workers=4", "iree.advanced.task.affinity=true")
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
                     assertThat(runtime.executor().workers()).isEqualTo(5);

@@ -41,9 +41,9 @@ class IreeNamedBeansTests {
                     "iree.device=fast",
                     "iree.devices.fast.uri=local",
                     "iree.devices.slow.uri=local",
-                    "iree.queues.copies.device=slow",
-                    "iree.queues.copies.index=2",
-                    "iree.queues.main.device=fast");
+                    "iree.advanced.queues.copies.device=slow",
+                    "iree.advanced.queues.copies.index=2",
+                    "iree.advanced.queues.main.device=fast");
 
     @Test
     void devicesQueuesAndPoolsAreInjectedByName() {
@@ -175,12 +175,11 @@ class IreeNamedBeansTests {
                         "iree.modules.digits.load=lazy",
                         "iree.pools.slow.budget=64MB",
                         "iree.pools.slow.quotas.digits=1MB",
-                        "iree.pools.slow.trim.idle-after=5s",
-                        "iree.pools.slow.trim.retained=0",
+                        "iree.advanced.pools.slow.trim.idle-after=5s",
+                        "iree.advanced.pools.slow.trim.retained=0",
                         "iree.executables.allowed-formats=vmvx-bytecode-fb",
-                        "iree.frontier.capacity=20",
-                        "iree.frontier.history=99",
-                        "iree.devices.fast.inline-work=0")
+                        "iree.advanced.frontier.capacity=20",
+                        "iree.advanced.devices.fast.inline-work=0")
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
                     var fast = runtime.options().sources().get(0).options();
@@ -191,7 +190,6 @@ class IreeNamedBeansTests {
                     assertThat(slow.memoryRetained()).isZero();
                     assertThat(fast.memoryLimit()).isZero();
                     assertThat(fast.driver(CpuOptions.DEFAULT).inlineNanos()).isZero();
-                    assertThat(fast.semaphoreHistory()).isEqualTo(99);
                     assertThat(fast.schedulingDomain()).isSameAs(slow.schedulingDomain());
                     assertThat(fast.schedulingDomain().frontierCapacity()).isEqualTo(20);
                     assertThat(runtime.device().executableFormats()).containsExactly("vmvx-bytecode-fb");

@@ -2,7 +2,6 @@ package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -25,28 +24,32 @@ class IreePropertiesTests {
         assertThat(properties.defaultDevice()).isEqualTo("local");
         assertThat(properties.allDevices()).containsOnlyKeys("local");
         assertThat(properties.modules()).isEmpty();
-        assertThat(properties.task())
-                .isEqualTo(new IreeProperties.Task(0, "auto", false, IreeProperties.Task.ScanOrder.ROUND_ROBIN));
-        assertThat(properties.frontier().capacity()).isEqualTo(Frontier.DEFAULT_CAPACITY);
-        assertThat(properties.frontier().history()).isEqualTo(SemaphoreOptions.DEFAULT_HISTORY);
+        assertThat(properties.task()).isEqualTo(new IreeProperties.Task(0, "auto"));
+        IreeProperties.Advanced advanced = properties.advanced();
+        assertThat(advanced.task().affinity()).isFalse();
+        assertThat(advanced.frontier().capacity()).isEqualTo(Frontier.DEFAULT_CAPACITY);
         assertThat(properties.executables().allowedFormats()).isEmpty();
-        assertThat(IreeProperties.Device.DEFAULT.inlineWork().toNanos()).isEqualTo(CpuOptions.DEFAULT.inlineNanos());
-        assertThat(IreeProperties.Pool.DEFAULT.trim().idleAfter()).isEqualTo(DeviceOptions.DEFAULT.memoryIdle());
-        assertThat(IreeProperties.Pool.DEFAULT.trim().retained().toBytes())
-                .isEqualTo(DeviceOptions.DEFAULT.memoryRetained());
+        assertThat(advanced.device("any").inlineWork().toNanos()).isEqualTo(CpuOptions.DEFAULT.inlineNanos());
+        IreeProperties.Advanced.Pool pool = advanced.pool("any");
+        assertThat(pool.trim().idleAfter()).isEqualTo(DeviceOptions.DEFAULT.memoryIdle());
+        assertThat(pool.trim().retained().toBytes()).isEqualTo(DeviceOptions.DEFAULT.memoryRetained());
+        assertThat(pool.waiting().limit()).isEqualTo(DeviceOptions.DEFAULT.memoryWait());
+        assertThat(pool.waiting().host()).isEqualTo(DeviceOptions.DEFAULT.memoryHostWait());
     }
 
     @Test
     void partialDeviceAndPoolPropertiesKeepTheOtherDefaults() {
-        IreeProperties properties = bind(Map.of("iree.devices.x.uri", "local", "iree.pools.x.quotas.a", "1MB"));
-        assertThat(properties.devices().get("x"))
-                .isEqualTo(new IreeProperties.Device(
-                        "local",
-                        0,
-                        IreeProperties.Device.DEFAULT.inlineWork(),
-                        IreeProperties.Device.Gpu.DEFAULT,
-                        IreeProperties.Device.Channel.DEFAULT));
-        assertThat(properties.pools().get("x").trim()).isEqualTo(IreeProperties.Pool.Trim.DEFAULT);
+        IreeProperties.Advanced advanced = bind(Map.of(
+                        "iree.advanced.devices.x.queue-count", "2", "iree.advanced.pools.x.waiting.limit", "1s"))
+                .advanced();
+        assertThat(advanced.device("x"))
+                .isEqualTo(new IreeProperties.Advanced.Device(
+                        2,
+                        advanced.device("y").inlineWork(),
+                        advanced.device("y").channel()));
+        assertThat(advanced.pool("x").trim()).isEqualTo(advanced.pool("y").trim());
+        assertThat(advanced.pool("x").waiting().host())
+                .isEqualTo(advanced.pool("y").waiting().host());
     }
 
     @Test
@@ -58,7 +61,7 @@ class IreePropertiesTests {
                 "iree.modules.a.parameters.bias[0]", "three.irpa",
                 "iree.modules.b.location", "b.vmfb",
                 "iree.modules.b.devices", "local-sync",
-                "iree.modules.b.overlapping-calls", "true",
+                "iree.advanced.modules.b.overlapping-calls", "true",
                 "iree.modules.b.load", "background",
                 "iree.modules.b.warm-up[0].function", "f"));
         IreeProperties.Module a = properties.modules().get("a");
@@ -70,7 +73,8 @@ class IreePropertiesTests {
         assertThat(a.batching().enabled()).isFalse();
         IreeProperties.Module b = properties.modules().get("b");
         assertThat(b.devices()).containsExactly("local-sync");
-        assertThat(b.overlappingCalls()).isTrue();
+        assertThat(properties.advanced().overlappingCalls("b")).isTrue();
+        assertThat(properties.advanced().overlappingCalls("a")).isFalse();
         assertThat(b.load()).isEqualTo(LoadPolicy.BACKGROUND);
         assertThat(b.warmUp()).containsExactly(new IreeProperties.Module.WarmUp("f", List.of(), 1));
         assertThat(properties.allDevices()).containsOnlyKeys("local", "local-sync");
@@ -85,7 +89,8 @@ class IreePropertiesTests {
 
     @Test
     void queueCountDefaultsToThatOfTheDevice() {
-        IreeProperties properties = bind(Map.of("iree.devices.a.uri", "vulkan", "iree.queues.copies.device", "b"));
+        IreeProperties properties =
+                bind(Map.of("iree.devices.a.uri", "vulkan", "iree.advanced.queues.copies.device", "b"));
         assertThat(properties.queueCount("a")).isZero();
         assertThat(properties.queueCount("b")).isEqualTo(1);
     }
@@ -93,9 +98,9 @@ class IreePropertiesTests {
     @Test
     void namedQueuesRaiseTheQueueCount() {
         IreeProperties properties = bind(Map.of(
-                "iree.queues.copies.index", "2",
-                "iree.queues.other.device", "b",
-                "iree.devices.b.queue-count", "4"));
+                "iree.advanced.queues.copies.index", "2",
+                "iree.advanced.queues.other.device", "b",
+                "iree.advanced.devices.b.queue-count", "4"));
         assertThat(properties.queueCount("local")).isEqualTo(3);
         assertThat(properties.queueCount("b")).isEqualTo(4);
     }
@@ -105,10 +110,9 @@ class IreePropertiesTests {
         IreeProperties properties = bind(Map.of(
                 "iree.task.workers", "3",
                 "iree.task.topology", "each=0-3",
-                "iree.task.affinity", "true",
-                "iree.task.scan-policy", "priority"));
-        assertThat(properties.task())
-                .isEqualTo(new IreeProperties.Task(3, "each=0-3", true, IreeProperties.Task.ScanOrder.PRIORITY));
+                "iree.advanced.task.affinity", "true"));
+        assertThat(properties.task()).isEqualTo(new IreeProperties.Task(3, "each=0-3"));
+        assertThat(properties.advanced().task().affinity()).isTrue();
     }
 
     @Test
@@ -120,8 +124,7 @@ class IreePropertiesTests {
                     .contains("\"iree.modules\"", "\"Compiled programs by name.\"")
                     .contains("\"iree.task.workers\"", "Number of workers.")
                     .contains("\"iree.task.topology\"", "Placement of workers")
-                    .contains("\"iree.task.affinity\"", "Whether to pin each worker")
-                    .contains("\"iree.task.scan-policy\"", "Order in which workers scan");
+                    .contains("\"iree.advanced.task.affinity\"", "Whether to pin each worker");
         }
     }
 

@@ -275,11 +275,10 @@ class StartupFailureTests {
     void valuesOutOfRangeAreReportedWithTheirProperty(CapturedOutput output) throws IOException {
         String module = "--iree.modules.adding.location=" + TestModules.adder(directory);
         for (String property : new String[] {
-            "iree.devices.local.queue-count=65",
-            "iree.devices.local.inline-work=-1s",
-            "iree.frontier.capacity=0",
-            "iree.frontier.history=5000",
-            "iree.pools.local.trim.idle-after=-1s",
+            "iree.advanced.devices.local.queue-count=65",
+            "iree.advanced.devices.local.inline-work=-1s",
+            "iree.advanced.frontier.capacity=0",
+            "iree.advanced.pools.local.trim.idle-after=-1s",
             "iree.modules.adding.contexts=0"
         }) {
             fail(module, "--" + property);

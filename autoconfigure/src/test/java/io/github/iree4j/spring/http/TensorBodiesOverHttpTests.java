@@ -47,7 +47,7 @@ import tools.jackson.databind.json.JsonMapper;
         classes = TensorBodiesOverHttpTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
-            "iree.http.max-tensor-size=2KB",
+            "iree.http.max-request-size=2KB",
             "spring.mvc.problemdetails.enabled=true",
             "spring.webflux.problemdetails.enabled=true"
         })
@@ -137,7 +137,7 @@ class TensorBodiesOverHttpTests {
         assertThat(problem(post("application/json", "application/json", body), 413)
                         .required("detail")
                         .stringValue())
-                .contains("2048 bytes", "iree.http.max-tensor-size");
+                .contains("2048 bytes", "iree.http.max-request-size");
     }
 
     @Test
@@ -227,7 +227,7 @@ class TensorBodiesOverHttpTests {
                 413);
         assertThat(problem.required("detail").stringValue())
                 .contains("a tensor of 2400 bytes is larger than 2048")
-                .contains("'iree.http.max-tensor-size'");
+                .contains("'iree.http.max-request-size'");
         // Tomcat reads 2 MiB of a rejected body; beyond that it closes the connection, and a client may miss the
         // response
         JsonNode unread = problem(
@@ -236,7 +236,7 @@ class TensorBodiesOverHttpTests {
                         "application/x-npy, application/problem+json",
                         new byte[1_200_000]),
                 413);
-        assertThat(unread.required("detail").stringValue()).contains("'iree.http.max-tensor-size'");
+        assertThat(unread.required("detail").stringValue()).contains("'iree.http.max-request-size'");
     }
 
     @Test

@@ -37,11 +37,11 @@ import org.springframework.test.context.TestPropertySource;
             "spring.grpc.server.enabled=true",
             "spring.grpc.server.port=0",
             "iree.serving.enabled=true",
-            "iree.serving.max-request-size=7MB",
+            "iree.http.max-request-size=7MB",
             "iree.http.max-concurrent-bodies=4",
             "iree.http.max-in-flight-size=8MB",
             "iree.http.body-timeout=10m",
-            "iree.serving.grpc.max-streams=64",
+            "iree.serving.grpc.max-calls=256",
             "iree.serving.grpc.max-calls=400",
         })
 @Timeout(600)
@@ -162,7 +162,7 @@ class GrpcHostileClientsTests {
         UnreadAnswers late = new UnreadAnswers(client, "ModelStreamInfer");
         Status refused = late.closed.get();
         assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(refused.getDescription()).contains("iree.serving.grpc.max-streams");
+        assertThat(refused.getDescription()).contains("iree.serving.grpc.max-calls");
         assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
         connection.close();
         Status again;
@@ -301,7 +301,7 @@ class GrpcHostileClientsTests {
             properties = {
                 "iree.http.body-timeout=300ms",
                 "iree.http.max-in-flight-size=64MB",
-                "iree.serving.max-request-size=32MB"
+                "iree.http.max-request-size=32MB"
             })
     class Slow {
 
@@ -309,7 +309,7 @@ class GrpcHostileClientsTests {
         void compressedMessagesLargerThanTheMaximumAreRefusedWithTheProperty() {
             Status refused = client.refused("ModelInfer", CallOptions.DEFAULT.withCompression("gzip"), echo(33 * MB));
             assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-            assertThat(refused.getDescription()).contains("iree.serving.max-request-size");
+            assertThat(refused.getDescription()).contains("iree.http.max-request-size");
         }
 
         @Test

@@ -52,7 +52,7 @@ class GrpcTransportLogTests {
                 "Exception processing message",
                 new IllegalStateException("RESOURCE_EXHAUSTED: gRPC message exceeds maximum size 7340032: 8388623"));
         assertThat(filter.isLoggable(entry)).isTrue();
-        assertThat(entry.getMessage()).contains("8388623").contains("raise 'iree.serving.max-request-size'");
+        assertThat(entry.getMessage()).contains("8388623").contains("raise 'iree.http.max-request-size'");
     }
 
     @Test

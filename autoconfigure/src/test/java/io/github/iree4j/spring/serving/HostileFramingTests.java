@@ -43,8 +43,8 @@ import org.springframework.test.context.DynamicPropertySource;
         properties = {
             "iree.serving.enabled=true",
             "iree.serving.repository=true",
-            "iree.serving.max-request-size=1MB",
-            "iree.http.max-tensor-size=1MB",
+            "iree.http.max-request-size=1MB",
+            "iree.http.max-request-size=1MB",
             "iree.http.max-in-flight-size=16MB",
             "iree.http.body-timeout=1s",
             "server.tomcat.connection-timeout=2s",

@@ -61,7 +61,7 @@ import tools.jackson.databind.json.JsonMapper;
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "iree.serving.enabled=true",
-            "iree.serving.max-request-size=64KB",
+            "iree.http.max-request-size=64KB",
             "iree.serving.functions.adder=add",
             "iree.serving.repository=true",
         })
@@ -515,7 +515,7 @@ class OpenInferenceTests {
     @Test
     void rejectsBodiesBeyondTheLimit() throws Exception {
         String expected =
-                "the body of 65537 bytes is larger than 65536 bytes; send less, or raise 'iree.serving.max-request-size'";
+                "the body of 65537 bytes is larger than 65536 bytes; send less, or raise 'iree.http.max-request-size'";
         HttpResponse<byte[]> said = post("/models/add/infer", " ".repeat(65537));
         assertThat(said.statusCode()).isEqualTo(413);
         assertThat(error(said)).isEqualTo(expected);

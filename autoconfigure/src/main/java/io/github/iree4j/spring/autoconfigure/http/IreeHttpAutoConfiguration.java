@@ -106,7 +106,7 @@ public final class IreeHttpAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         TensorJsonModule ireeTensorJsonModule(IreeHttpProperties properties) {
-            return new TensorJsonModule(properties.maxTensorSize().toBytes());
+            return new TensorJsonModule(properties.maxRequestSize().toBytes());
         }
 
         /** With Spring MVC. */
@@ -121,7 +121,7 @@ public final class IreeHttpAutoConfiguration {
             TensorJsonHttpMessageConverter ireeTensorJsonHttpMessageConverter(
                     JsonMapper mapper, IreeHttpProperties properties, BodyLimits limits) {
                 return new TensorJsonHttpMessageConverter(
-                        mapper, properties.maxTensorSize().toBytes(), limits);
+                        mapper, properties.maxRequestSize().toBytes(), limits);
             }
         }
 
@@ -142,7 +142,9 @@ public final class IreeHttpAutoConfiguration {
                         configurer
                                 .customCodecs()
                                 .register(new TensorJsonDecoder(
-                                        mapper, (int) properties.maxTensorSize().toBytes(), limits));
+                                        mapper,
+                                        (int) properties.maxRequestSize().toBytes(),
+                                        limits));
                         configurer.customCodecs().register(new TensorJsonHttpMessageWriter(mapper, limits));
                     }
                 };
@@ -167,7 +169,7 @@ public final class IreeHttpAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         TensorHttpMessageConverter ireeTensorHttpMessageConverter(IreeHttpProperties properties, BodyLimits limits) {
-            return new TensorHttpMessageConverter(properties.maxTensorSize().toBytes(), limits);
+            return new TensorHttpMessageConverter(properties.maxRequestSize().toBytes(), limits);
         }
     }
 
@@ -220,7 +222,7 @@ public final class IreeHttpAutoConfiguration {
                     configurer
                             .customCodecs()
                             .register(new TensorDecoder(
-                                    (int) properties.maxTensorSize().toBytes(), limits));
+                                    (int) properties.maxRequestSize().toBytes(), limits));
                     configurer.customCodecs().register(new TensorHttpMessageWriter(limits));
                 }
             };

@@ -11,7 +11,7 @@ import org.springframework.util.unit.DataSize;
 /**
  * The {@code iree.http.*} properties.
  *
- * @param maxTensorSize Maximum size of a tensor in a request body.
+ * @param maxRequestSize Maximum size of a request body with tensors, of the open inference protocol or of a controller.
  * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, of what is allocated for it, and of answers until clients have read them, for which half of it is. A quarter of the heap when not set. Inputs wait there while calls wait for memory of devices.
  * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it. Clients may take as long to read an answer, and are then disconnected; while others are refused for its memory, they have this time alone.
  * @param maxConcurrentBodies Maximum number of request bodies that are awaited at once. Zero for a quarter of the threads of a servlet container, or 1024 where requests have virtual threads or none.
@@ -20,7 +20,7 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(
-        @DefaultValue("64MB") DataSize maxTensorSize,
+        @DefaultValue("64MB") DataSize maxRequestSize,
         @Nullable DataSize maxInFlightSize,
         @DefaultValue("10s") Duration bodyTimeout,
         @DefaultValue("0") int maxConcurrentBodies,
@@ -30,9 +30,9 @@ public record IreeHttpProperties(
 
     /** Checks ranges. */
     public IreeHttpProperties {
-        if (maxTensorSize.toBytes() < 1 || maxTensorSize.toBytes() > Integer.MAX_VALUE - 8) {
+        if (maxRequestSize.toBytes() < 1 || maxRequestSize.toBytes() > Integer.MAX_VALUE - 8) {
             throw new InvalidConfigurationPropertyValueException(
-                    "iree.http.max-tensor-size", maxTensorSize, "It must be between 1 byte and 2 GB.");
+                    "iree.http.max-request-size", maxRequestSize, "It must be between 1 byte and 2 GB.");
         }
         if (maxInFlightSize != null && maxInFlightSize.toBytes() < 1) {
             throw new InvalidConfigurationPropertyValueException(

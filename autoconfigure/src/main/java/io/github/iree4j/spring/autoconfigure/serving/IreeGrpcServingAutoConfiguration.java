@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpProperties;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.OpenInferenceGrpcService;
 import io.github.iree4j.spring.serving.ServedModels;
@@ -58,16 +59,16 @@ public final class IreeGrpcServingAutoConfiguration {
             ServedModels models,
             InvocationService invocations,
             IreeServingProperties properties,
+            IreeHttpProperties http,
             GrpcAuthentication authentication,
             BodyLimits limits) {
         return new OpenInferenceGrpcService(
                 programs,
                 models,
                 invocations,
-                properties.options(MANY_REQUESTS),
+                properties.options(http, MANY_REQUESTS),
                 authentication::isThere,
                 limits,
-                properties.grpc().maxStreams(),
                 properties.grpc().maxCalls());
     }
 
@@ -82,9 +83,8 @@ public final class IreeGrpcServingAutoConfiguration {
     @ConditionalOnMissingBean(name = "ireeGrpcServerCustomizer")
     @Order(0)
     <T extends ServerBuilder<T>> ServerBuilderCustomizer<T> ireeGrpcServerCustomizer(
-            OpenInferenceGrpcService service, IreeServingProperties properties, Environment environment) {
-        int maximum =
-                (int) Math.min(Integer.MAX_VALUE, properties.maxRequestSize().toBytes());
+            OpenInferenceGrpcService service, IreeHttpProperties properties, Environment environment) {
+        int maximum = (int) properties.maxRequestSize().toBytes();
         boolean configured = environment.containsProperty(MESSAGE_SIZE);
         return builder -> {
             service.tracers().forEach(builder::addStreamTracerFactory);

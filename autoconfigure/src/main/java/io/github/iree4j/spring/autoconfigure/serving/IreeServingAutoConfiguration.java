@@ -4,6 +4,7 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpProperties;
 import io.github.iree4j.spring.autoconfigure.http.ServerThreads;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.FormRefusal;
@@ -65,8 +66,7 @@ public final class IreeServingAutoConfiguration {
     @Bean
     @ConditionalOnBean(BodyLimits.class)
     @ConditionalOnMissingBean(name = "ireeRequestSizeReport")
-    RequestSizeReport ireeRequestSizeReport(
-            IreeServingProperties properties, BodyLimits limits, Environment environment) {
+    RequestSizeReport ireeRequestSizeReport(IreeHttpProperties properties, BodyLimits limits, Environment environment) {
         return new RequestSizeReport(properties, limits, environment);
     }
 
@@ -82,10 +82,11 @@ public final class IreeServingAutoConfiguration {
                 ServedModels models,
                 InvocationService invocations,
                 IreeServingProperties properties,
+                IreeHttpProperties http,
                 BodyLimits limits,
                 Environment environment) {
             int requests = ServerThreads.share(environment, SHARE, MANY_REQUESTS);
-            return new OpenInferenceController(models, invocations, properties.options(requests), limits);
+            return new OpenInferenceController(models, invocations, properties.options(http, requests), limits);
         }
 
         @Bean
@@ -134,8 +135,10 @@ public final class IreeServingAutoConfiguration {
                 ServedModels models,
                 InvocationService invocations,
                 IreeServingProperties properties,
+                IreeHttpProperties http,
                 BodyLimits limits) {
-            return new ReactiveOpenInferenceController(models, invocations, properties.options(MANY_REQUESTS), limits);
+            return new ReactiveOpenInferenceController(
+                    models, invocations, properties.options(http, MANY_REQUESTS), limits);
         }
 
         @Bean

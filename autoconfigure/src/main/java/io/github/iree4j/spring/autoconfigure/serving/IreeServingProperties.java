@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure.serving;
 
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpProperties;
 import io.github.iree4j.spring.serving.ServingOptions;
 import java.time.Duration;
 import java.util.Map;
@@ -7,13 +8,11 @@ import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.util.unit.DataSize;
 
 /**
  * The {@code iree.serving.*} properties.
  *
  * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
- * @param maxRequestSize Maximum size of a request body.
  * @param maxConcurrentRequests Number of inference requests that are computed at once, of those whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
  * @param maxWait How long further requests wait to be computed, at most. A request that would wait longer is refused with 429, by the rate at which others end, before its body is read. Zero refuses all that would wait.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
@@ -24,7 +23,6 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("iree.serving")
 public record IreeServingProperties(
         @DefaultValue("false") boolean enabled,
-        @DefaultValue("64MB") DataSize maxRequestSize,
         @DefaultValue("0") int maxConcurrentRequests,
         @DefaultValue("1s") Duration maxWait,
         @DefaultValue("false") boolean repository,
@@ -36,14 +34,12 @@ public record IreeServingProperties(
      * Serving over gRPC.
      *
      * @param enabled Whether to serve programs over gRPC as well, where Spring Boot's gRPC server is present.
-     * @param maxStreams Maximum number of open streams of all clients, which may be silent between messages.
      * @param authentication What is expected to authenticate clients of gRPC. The repository is served over gRPC only to clients that are authenticated.
-     * @param maxCalls Maximum number of open calls of all clients and services, streams and refused calls included whose status has not been sent. Clients are told to have at most a quarter of it on each connection.
+     * @param maxCalls Maximum number of open calls of all clients and services, streams and refused calls included whose status has not been sent. Streams, which may be silent, are at most a quarter of it, and clients are told to have at most a quarter of it on each connection.
      */
     public record Grpc(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("detected") Authentication authentication,
-            @DefaultValue("1024") int maxStreams,
             @DefaultValue("4096") int maxCalls) {
 
         /** What is expected to authenticate clients of gRPC. */
@@ -58,10 +54,6 @@ public record IreeServingProperties(
 
         /** Checks ranges. */
         public Grpc {
-            if (maxStreams < 1) {
-                throw new InvalidConfigurationPropertyValueException(
-                        "iree.serving.grpc.max-streams", maxStreams, "It must be at least 1.");
-            }
             if (maxCalls < 4) {
                 throw new InvalidConfigurationPropertyValueException(
                         "iree.serving.grpc.max-calls", maxCalls, "It must be at least 4.");
@@ -71,10 +63,6 @@ public record IreeServingProperties(
 
     /** Checks ranges. */
     public IreeServingProperties {
-        if (maxRequestSize.toBytes() < 1) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "iree.serving.max-request-size", maxRequestSize, "It must be at least 1 byte.");
-        }
         if (maxConcurrentRequests < 0) {
             throw new InvalidConfigurationPropertyValueException(
                     "iree.serving.max-concurrent-requests", maxConcurrentRequests, "It must not be negative.");
@@ -85,9 +73,9 @@ public record IreeServingProperties(
         }
     }
 
-    ServingOptions options(int requests) {
+    ServingOptions options(IreeHttpProperties http, int requests) {
         return new ServingOptions(
-                maxRequestSize.toBytes(),
+                http.maxRequestSize().toBytes(),
                 maxConcurrentRequests == 0 ? requests : maxConcurrentRequests,
                 maxWait,
                 repository);

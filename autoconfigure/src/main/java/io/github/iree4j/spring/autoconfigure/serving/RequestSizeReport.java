@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure.serving;
 
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpProperties;
 import io.github.iree4j.spring.http.BodyLimits;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,14 +13,14 @@ final class RequestSizeReport implements SmartInitializingSingleton {
 
     private static final Logger log = LoggerFactory.getLogger(RequestSizeReport.class);
 
-    private static final String BODY = "iree.serving.max-request-size";
+    private static final String BODY = BodyLimits.SIZE;
     private static final String MEMORY = "iree.http.max-in-flight-size";
 
     private final long body;
     private final BodyLimits limits;
     private final Environment environment;
 
-    RequestSizeReport(IreeServingProperties properties, BodyLimits limits, Environment environment) {
+    RequestSizeReport(IreeHttpProperties properties, BodyLimits limits, Environment environment) {
         this.body = properties.maxRequestSize().toBytes();
         this.limits = limits;
         this.environment = environment;

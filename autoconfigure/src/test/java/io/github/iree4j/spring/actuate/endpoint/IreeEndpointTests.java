@@ -98,7 +98,8 @@ class IreeEndpointTests {
     @Test
     void recordingIsReadInPagesAndExported(@TempDir Path directory) {
         Path file = directory.resolve("all.iree4j");
-        runner.withPropertyValues("iree.recorder.enabled=true", "iree.recorder.bytes=2MB", "iree.recorder.file=" + file)
+        runner.withPropertyValues(
+                        "iree.recorder.enabled=true", "iree.advanced.recorder.bytes=2MB", "iree.recorder.file=" + file)
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
                     IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -137,7 +138,7 @@ class IreeEndpointTests {
             assertThat(context.getBean(IreeEndpoint.class).part("recording", null))
                     .isNull();
         });
-        runner.withPropertyValues("iree.recorder.enabled=true", "iree.recorder.bytes=1KB")
+        runner.withPropertyValues("iree.recorder.enabled=true", "iree.advanced.recorder.bytes=1KB")
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("1024 bytes"));
     }
 
@@ -307,7 +308,7 @@ class IreeEndpointTests {
 
     @Test
     void frontiersNameQueues() {
-        runner.withPropertyValues("iree.frontier.capacity=5").run(context -> {
+        runner.withPropertyValues("iree.advanced.frontier.capacity=5").run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
             try (Timeline timeline = runtime.createTimeline();

@@ -54,7 +54,7 @@ import reactor.core.publisher.Sinks;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tensors as bodies of a Spring MVC controller, and the configuration without parts of the web stack. */
-@SpringBootTest(properties = {"iree.http.max-tensor-size=1KB", "spring.mvc.problemdetails.enabled=true"})
+@SpringBootTest(properties = {"iree.http.max-request-size=1KB", "spring.mvc.problemdetails.enabled=true"})
 class IreeHttpAutoConfigurationTests {
 
     private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(IreeHttpAutoConfiguration.class);
@@ -167,7 +167,7 @@ class IreeHttpAutoConfigurationTests {
                 .extractingPath("$.detail")
                 .asString()
                 .contains("a tensor of 1200 bytes is larger than 1024")
-                .contains("'iree.http.max-tensor-size'");
+                .contains("'iree.http.max-request-size'");
     }
 
     @Test
@@ -275,9 +275,11 @@ class IreeHttpAutoConfigurationTests {
                         .hasBean("ireeTensorCodecs")
                         .hasBean("ireeTensorJsonCodecs")
                         .doesNotHaveBean(TensorHttpMessageConverter.class));
-        web.withPropertyValues("iree.http.max-tensor-size=3GB")
-                .run(context ->
-                        assertThat(context).getFailure().rootCause().hasMessageContaining("iree.http.max-tensor-size"));
+        web.withPropertyValues("iree.http.max-request-size=3GB")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("iree.http.max-request-size"));
     }
 
     @Test

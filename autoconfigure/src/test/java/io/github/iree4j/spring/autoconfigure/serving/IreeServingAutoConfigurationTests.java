@@ -41,15 +41,15 @@ class IreeServingAutoConfigurationTests {
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void howLargeRequestsMayBeIsInTheLog(CapturedOutput output) {
-        web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.serving.max-request-size=64MB")
+        web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.http.max-request-size=64MB")
                 .run(context -> assertThat(report(output))
-                        .contains("WARN", "at most 50331648 bytes", "67108864 of 'iree.serving.max-request-size'")
+                        .contains("WARN", "at most 50331648 bytes", "67108864 of 'iree.http.max-request-size'")
                         .contains("67108864 that 'iree.http.max-in-flight-size' allows; raise"));
         web.withPropertyValues("iree.http.max-in-flight-size=64MB")
                 .run(context -> assertThat(report(output)).contains("INFO", "at most 50331648 bytes"));
-        web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.serving.max-request-size=1MB")
+        web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.http.max-request-size=1MB")
                 .run(context -> assertThat(report(output))
-                        .contains("INFO", "at most 1048576 bytes, by 'iree.serving.max-request-size'"));
+                        .contains("INFO", "at most 1048576 bytes, by 'iree.http.max-request-size'"));
     }
 
     private static String report(CapturedOutput output) {
@@ -129,10 +129,10 @@ class IreeServingAutoConfigurationTests {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("iree.serving.max-concurrent-requests"));
-        web.withPropertyValues("iree.serving.max-request-size=0B")
+        web.withPropertyValues("iree.http.max-request-size=0B")
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("iree.serving.max-request-size"));
+                        .hasMessageContaining("iree.http.max-request-size"));
     }
 }

@@ -119,7 +119,7 @@ public final class IreeClusterAutoConfiguration {
         return SchedulingDomain.create(
                 AxisAllocator.create(identity.session(), identity.machine()),
                 FrontierTracker.create(),
-                properties.frontier().capacity());
+                properties.advanced().frontier().capacity());
     }
 
     @Bean

@@ -45,6 +45,11 @@ public final class OpenInferenceController {
         this.protocol = new OpenInference(models, invocations, options, limits, Work.HTTP, Work.HTTP_WAITING);
     }
 
+    /** The line of its requests for inference. */
+    RequestLine line() {
+        return protocol.line();
+    }
+
     @GetMapping({"", "/"})
     OpenInference.ServerMetadata server() {
         return protocol.server();

@@ -5,10 +5,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,20 @@ final class RequestLine {
     /** Runs actions later. */
     @FunctionalInterface
     interface Alarm {
-        /** The action must not block. Returns what cancels it. */
-        Runnable in(long nanos, Runnable action);
+        /** The action does not block. */
+        void in(long nanos, Runnable action);
+    }
+
+    /**
+     * Why a request is refused when it comes.
+     *
+     * @param text for the client
+     * @param later when to try again
+     */
+    record Refusal(String text, RetryLater later) {
+        IreeException exception() {
+            return new IreeException(StatusCode.RESOURCE_EXHAUSTED, text, null, later);
+        }
     }
 
     private final int places;
@@ -43,6 +56,8 @@ final class RequestLine {
     private int free;
     private double held; // how long a place is held, in nanoseconds, an average; 0 while unknown
     private long lastFreed; // when a place became free, or the last was taken
+    private boolean alarmed;
+    private long alarmAt; // while alarmed: no later than any deadline in line
 
     /**
      * Creates a line.
@@ -52,7 +67,13 @@ final class RequestLine {
      * @param refused run for each that is refused, outside the lock; must not block
      */
     RequestLine(int places, Duration patience, Runnable refused) {
-        this(places, patience, refused, System::nanoTime, RequestLine::later);
+        this(
+                places,
+                patience,
+                refused,
+                System::nanoTime,
+                (nanos, action) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                        .execute(action));
     }
 
     RequestLine(int places, Duration patience, Runnable refused, LongSupplier clock, Alarm alarm) {
@@ -62,17 +83,6 @@ final class RequestLine {
         this.clock = clock;
         this.alarm = alarm;
         this.free = places;
-    }
-
-    private static Runnable later(long nanos, Runnable action) {
-        CompletableFuture<Void> timer = new CompletableFuture<>();
-        timer.whenComplete((_, late) -> {
-            if (late instanceof TimeoutException) {
-                action.run();
-            }
-        });
-        timer.orTimeout(nanos, TimeUnit.NANOSECONDS);
-        return () -> timer.complete(null);
     }
 
     /** The request of one client: waits, then has a place, until it leaves. */
@@ -87,7 +97,6 @@ final class RequestLine {
         private boolean over;
         private @Nullable IreeException refusal;
         private @Nullable Runnable listener;
-        private Runnable timer = () -> {};
 
         Turn(@Nullable Duration timeout) {
             lateBy = timeout == null || timeout.compareTo(patience) > 0 ? null : timeout;
@@ -147,11 +156,7 @@ final class RequestLine {
         /** Gives up to wait for a place; false when that is decided. */
         boolean leaveLine() {
             synchronized (RequestLine.this) {
-                if (!line.remove(this)) {
-                    return false;
-                }
-                timer.run();
-                return true;
+                return line.remove(this);
             }
         }
 
@@ -173,20 +178,19 @@ final class RequestLine {
             }
         }
 
-        private void refuse() {
-            synchronized (RequestLine.this) {
-                if (!line.remove(this)) {
-                    return;
-                }
-                refusal = lateBy == null
-                        ? refusal("this one has waited for %d ms".formatted(waited().toMillis()), expected(line.size()))
-                        : new IreeException(
-                                StatusCode.DEADLINE_EXCEEDED,
-                                "the request has waited for %d us, its whole timeout, since %d others are computed"
-                                        .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));
-            }
-            refused.run();
-            tell();
+        private long deadline() {
+            return since + limit().toNanos();
+        }
+
+        /** Its time is over, and it is not in line any more. Under the lock. */
+        private void giveUp() {
+            refusal = lateBy == null
+                    ? refusal("this one has waited for %d ms".formatted(waited().toMillis()), expected(line.size()))
+                            .exception()
+                    : new IreeException(
+                            StatusCode.DEADLINE_EXCEEDED,
+                            "the request has waited for %d us, its whole timeout, since %d others are computed"
+                                    .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));
         }
 
         /** Outside the lock. */
@@ -210,7 +214,6 @@ final class RequestLine {
         if (next == null) {
             free++;
         } else {
-            next.timer.run();
             next.given = true;
             next.placed = lastFreed;
         }
@@ -231,39 +234,88 @@ final class RequestLine {
     }
 
     /**
-     * Checks whether a request that comes now has a chance, before anything is done for it.
-     *
-     * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
+     * Sets the alarm for a deadline. There is one for all who wait: one for each would wake the thread of the timer twice per request.
+     * Under the lock.
      */
-    void checkRoom() {
-        IreeException refusal;
+    private void alarmBy(long deadline) {
+        if (!alarmed || deadline - alarmAt < 0) {
+            alarmed = true;
+            alarmAt = deadline;
+            alarm.in(Math.max(0, deadline - clock.getAsLong()), () -> ring(deadline));
+        }
+    }
+
+    /** Refuses those whose time is over. */
+    private void ring(long deadline) {
+        List<Turn> late = new ArrayList<>();
+        synchronized (this) {
+            if (!alarmed || deadline != alarmAt) {
+                return; // a sooner one was set after it
+            }
+            alarmed = false;
+            long now = clock.getAsLong();
+            for (Turn each : List.copyOf(line)) {
+                if (each.deadline() - now <= 0) {
+                    line.remove(each);
+                    each.giveUp();
+                    late.add(each);
+                } else {
+                    alarmBy(each.deadline());
+                }
+            }
+        }
+        for (Turn each : late) {
+            refused.run();
+            each.tell();
+        }
+    }
+
+    /**
+     * Checks whether a request that comes now has a chance, before anything is done for it. Counts it if not.
+     *
+     * @return why it is refused: it would wait longer than it may; null if it has a chance
+     */
+    @Nullable
+    Refusal refusal() {
+        Refusal refusal;
         synchronized (this) {
             refusal = tooLong(patience);
         }
         if (refusal != null) {
             refused.run();
-            throw refusal;
+        }
+        return refusal;
+    }
+
+    /**
+     * Checks whether a request that comes now has a chance, before anything is done for it.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
+     */
+    void checkRoom() {
+        Refusal refusal = refusal();
+        if (refusal != null) {
+            throw refusal.exception();
         }
     }
 
     /** Why one is refused that may wait for so long; null if there is room. Under the lock. */
-    private @Nullable IreeException tooLong(Duration limit) {
+    private @Nullable Refusal tooLong(Duration limit) {
         long expected = expected(line.size());
         if (free > 0 || !limit.isZero() && expected <= limit.toNanos()) {
             return null;
         }
         return refusal(
-                expected == 0
+                expected == 0 || limit.isZero()
                         ? "none may wait"
                         : "a further one would wait for about %d ms"
                                 .formatted(Duration.ofNanos(expected).toMillis()),
                 expected);
     }
 
-    private IreeException refusal(String why, long expected) {
+    private Refusal refusal(String why, long expected) {
         RetryLater later = new RetryLater(Duration.ofNanos(expected));
-        return new IreeException(
-                StatusCode.RESOURCE_EXHAUSTED,
+        return new Refusal(
                 "%d requests are computed and %d wait; %s, and the limit is %d ms; try again in %d s, or raise '%s' or '%s'"
                         .formatted(
                                 places - free,
@@ -273,7 +325,6 @@ final class RequestLine {
                                 later.seconds(),
                                 PATIENCE,
                                 PLACES),
-                null,
                 later);
     }
 
@@ -286,13 +337,12 @@ final class RequestLine {
      */
     Turn join(@Nullable Duration timeout) {
         Turn turn = new Turn(timeout);
-        Duration limit = turn.limit();
-        IreeException refusal;
+        Refusal refusal;
         synchronized (this) {
-            refusal = tooLong(limit);
+            refusal = tooLong(turn.limit());
             if (refusal == null && free == 0) {
-                turn.timer = alarm.in(limit.toNanos(), turn::refuse); // finds it in line, since it needs the lock
                 line.addLast(turn);
+                alarmBy(turn.deadline());
             } else if (refusal == null) {
                 free--;
                 lastFreed = free == 0 ? turn.since : lastFreed;
@@ -303,7 +353,7 @@ final class RequestLine {
         }
         if (refusal != null) {
             refused.run();
-            throw refusal;
+            throw refusal.exception();
         }
         return turn;
     }

@@ -10,7 +10,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
@@ -30,14 +33,15 @@ class RequestLineTests {
     private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(Timer::at));
     private final RequestLine line = line(2, PATIENCE);
 
-    private record Timer(long at, Runnable action, AtomicBoolean cancelled) {}
+    private record Timer(long at, Runnable action) {}
 
     private RequestLine line(int places, Duration patience) {
-        return new RequestLine(places, patience, () -> refused++, () -> now, (nanos, action) -> {
-            Timer timer = new Timer(now + nanos, action, new AtomicBoolean());
-            timers.add(timer);
-            return () -> timer.cancelled.set(true);
-        });
+        return new RequestLine(
+                places,
+                patience,
+                () -> refused++,
+                () -> now,
+                (nanos, action) -> timers.add(new Timer(now + nanos, action)));
     }
 
     private void advance(long nanos) {
@@ -45,9 +49,7 @@ class RequestLineTests {
         for (Timer next = timers.peek(); next != null && next.at <= end; next = timers.peek()) {
             timers.remove();
             now = next.at;
-            if (!next.cancelled.get()) {
-                next.action.run();
-            }
+            next.action.run();
         }
         now = end;
     }
@@ -137,6 +139,63 @@ class RequestLineTests {
         assertThat(other.isDecided()).isFalse();
         advance(90 * MILLI);
         assertThat(Objects.requireNonNull(failure(other)).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+    }
+
+    /** Times that end in another order than that of arrival, beside places that become free, against a line that is searched. */
+    @Test
+    void everyoneWhoWaitsIsRefusedAtTheEndOfItsTimeWhateverBecomesOfOthers() {
+        long seed = 20261126;
+        Random random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            int round = i;
+            List<RequestLine.Turn> computed = new ArrayList<>(List.of(line.join(null), line.join(null)));
+            Map<RequestLine.Turn, Long> waiting = new LinkedHashMap<>();
+            for (int step = 0; step < 40; step++) {
+                if (random.nextInt(3) > 0) {
+                    long limit = 1 + random.nextInt(150);
+                    try {
+                        waiting.put(line.join(Duration.ofMillis(limit)), now + Math.min(limit, 100) * MILLI);
+                    } catch (IreeException e) {
+                        assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+                    }
+                } else if (!waiting.isEmpty() && random.nextInt(4) == 0) {
+                    RequestLine.Turn gone = waiting.keySet().iterator().next();
+                    assertThat(gone.leaveLine()).isTrue();
+                    waiting.remove(gone);
+                } else if (random.nextInt(4) == 0) {
+                    computed.removeFirst().leave();
+                    Iterator<RequestLine.Turn> first = waiting.keySet().iterator();
+                    RequestLine.Turn next = first.hasNext() ? first.next() : line.join(null);
+                    assertThat(failure(next))
+                            .as("seed %d, round %d", seed, round)
+                            .isNull();
+                    waiting.remove(next);
+                    computed.add(next);
+                }
+                advance(random.nextInt(20) * MILLI);
+                waiting.entrySet().removeIf(each -> {
+                    boolean isLate = each.getValue() <= now;
+                    assertThat(each.getKey().isDecided())
+                            .as("seed %d, round %d", seed, round)
+                            .isEqualTo(isLate);
+                    return isLate;
+                });
+            }
+            waiting.keySet().forEach(RequestLine.Turn::leave);
+            computed.forEach(RequestLine.Turn::leave);
+        }
+        advance(PATIENCE.toNanos());
+        assertThat(timers).as("alarms without anyone in line").isEmpty();
+    }
+
+    @Test
+    void oneAlarmIsForAllWhoWait() {
+        line.join(null);
+        line.join(null);
+        for (int i = 0; i < 1_000; i++) {
+            line.join(null);
+        }
+        assertThat(timers).hasSize(1);
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpProperties;
 import io.github.iree4j.spring.autoconfigure.http.ServerThreads;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.serving.BusyRefusal;
 import io.github.iree4j.spring.serving.FormRefusal;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
@@ -105,6 +106,18 @@ public final class IreeServingAutoConfiguration {
             return registration;
         }
 
+        /** Behind the filter that observes requests, so that its meters count refusals too. */
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeBusyRefusal")
+        FilterRegistrationBean<BusyRefusal> ireeBusyRefusal(
+                OpenInferenceController controller, Environment environment) {
+            FilterRegistrationBean<BusyRefusal> registration =
+                    new FilterRegistrationBean<>(new BusyRefusal(controller));
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE + 2);
+            registration.setUrlPatterns(List.of(prefix(environment) + BusyRefusal.PATH));
+            return registration;
+        }
+
         @Bean
         @ConditionalOnMissingBean(name = "ireeProtocolErrors")
         FilterRegistrationBean<ProtocolErrors> ireeProtocolErrors(Environment environment) {
@@ -117,9 +130,11 @@ public final class IreeServingAutoConfiguration {
 
         /** The paths of the protocol, wherever the application has its controllers. */
         private static List<String> paths(Environment environment) {
-            String path = environment.getProperty("spring.mvc.servlet.path", "");
-            String prefix = StringUtils.trimTrailingCharacter(path, '/');
-            return FormRefusal.PATHS.stream().map(prefix::concat).toList();
+            return FormRefusal.PATHS.stream().map(prefix(environment)::concat).toList();
+        }
+
+        private static String prefix(Environment environment) {
+            return StringUtils.trimTrailingCharacter(environment.getProperty("spring.mvc.servlet.path", ""), '/');
         }
     }
 

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param after the fence at which inputs are ready; null when they are ready now
  * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
  * @param timeout how long the call may take from its submission, waiting included; null for no limit
- * @param priority calls of higher priority get the turn of their program before others that wait for it, and workers first where {@code
- *     ScanPolicy.byPriority()} asks them to; 0 for most
+ * @param priority calls of higher priority get the turn of their program before others that wait for it; 0 for most
  */
 public record CallOptions(
         @Nullable Fence after,

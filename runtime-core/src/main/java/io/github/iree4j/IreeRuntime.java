@@ -12,7 +12,6 @@ import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.ProcessExecutor;
-import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.ContextOptions;
@@ -554,7 +553,6 @@ public final class IreeRuntime implements AutoCloseable {
         private int workers;
         private @Nullable Topology topology;
         private boolean affinity;
-        private ScanPolicy scanPolicy = ScanPolicy.roundRobin();
         private @Nullable Duration closeLimit;
 
         private Builder() {}
@@ -685,24 +683,13 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets the order in which workers scan work for several of them.
-         *
-         * @param policy round robin by default
-         * @return this builder
-         */
-        public Builder scanPolicy(ScanPolicy policy) {
-            scanPolicy = policy;
-            return this;
-        }
-
-        /**
          * Returns the options of the workers set so far.
          *
          * @return the options
          * @throws IreeException INVALID_ARGUMENT when they are inconsistent, naming the conflict
          */
         public TaskOptions tasks() {
-            return new TaskOptions(workers, topology, affinity, scanPolicy);
+            return new TaskOptions(workers, topology, affinity);
         }
 
         /**

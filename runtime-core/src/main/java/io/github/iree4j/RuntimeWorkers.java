@@ -22,7 +22,6 @@ final class RuntimeWorkers {
         int number = MADE.incrementAndGet();
         return ProcessExecutor.builder(workers)
                 .name(number == 1 ? "iree4j" : "iree4j-" + number)
-                .scanPolicy(options.scanPolicy())
                 .setup(options.affinity() ? new Affinity(topology) : WorkerSetup.NONE)
                 .build();
     }

@@ -3,10 +3,8 @@ package io.github.iree4j;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
-import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
 import io.github.iree4j.task.TopologyOptions;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,11 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param workers number of workers, 1 to {@value ProcessExecutor#MAX_WORKERS}; 0 for one in each group of the topology
  * @param topology their places; null to detect the processors that this process may use
  * @param affinity whether each worker stays on the processors of its group; otherwise the operating system may move them
- * @param scanPolicy the order in which workers scan work for several of them
  */
-public record TaskOptions(int workers, @Nullable Topology topology, boolean affinity, ScanPolicy scanPolicy) {
-    /** One worker for each group of the topology, on any processor; work for several is scanned round robin. */
-    public static final TaskOptions DEFAULTS = new TaskOptions(0, null, false, ScanPolicy.roundRobin());
+public record TaskOptions(int workers, @Nullable Topology topology, boolean affinity) {
+    /** One worker for each group of the topology, on any processor. */
+    public static final TaskOptions DEFAULTS = new TaskOptions(0, null, false);
 
     /**
      * Checks the number of workers.
@@ -27,11 +24,9 @@ public record TaskOptions(int workers, @Nullable Topology topology, boolean affi
      * @param workers number of workers, 0 for one in each group
      * @param topology their places, or null
      * @param affinity whether they are pinned
-     * @param scanPolicy the scan order
      * @throws IreeException INVALID_ARGUMENT when the number is out of range, or larger than the given topology
      */
     public TaskOptions {
-        Objects.requireNonNull(scanPolicy, "scanPolicy");
         int most = topology == null
                 ? ProcessExecutor.MAX_WORKERS
                 : topology.groups().size();

@@ -434,17 +434,16 @@ public final class ProgramCalls {
     /**
      * Starts a call that runs in steps.
      *
-     * @param priority of its process
      * @param atEnd run when it has ended, on a thread where arbitrary code may run
      * @param onWorker the same when it has ended on a worker: must not block or run foreign code
      */
-    void start(AsyncCall call, FunctionCalls function, int priority, Runnable atEnd, Runnable onWorker) {
+    void start(AsyncCall call, FunctionCalls function, Runnable atEnd, Runnable onWorker) {
         ProcessOptions options = function.processOptions();
         if (mayBlock) {
             CallThread thread = new CallThread(call, options.name(), atEnd);
             call.start(thread::wake);
         } else {
-            CoroutineProcess.start(executor, call, priority == 0 ? options : options.prioritized(priority), onWorker);
+            CoroutineProcess.start(executor, call, options, onWorker);
         }
     }
 

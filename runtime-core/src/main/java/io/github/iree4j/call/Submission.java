@@ -305,7 +305,7 @@ final class Submission<R> {
                 ours.forEach(RefCounted::release);
             }
         };
-        program.start(made, function, terms.priority(), end, () -> {
+        program.start(made, function, end, () -> {
             if (signal == null && isAsynchronous() && made.values() != null) {
                 end.run(); // only starts to wait for its work, without blocking
             } else {

@@ -29,7 +29,6 @@ public final class ProcessExecutor implements AutoCloseable {
     private final ListNodes nodes = new ListNodes();
     private final ProcessList immediate = new ProcessList(nodes);
     private final ComputeSlots slots;
-    private final ScanTable scan;
     private final SlotPlacement placement;
     private final ProcessTable table = new ProcessTable();
     private final Worker[] workers;
@@ -55,8 +54,7 @@ public final class ProcessExecutor implements AutoCloseable {
         this.closeLimit = options.closeLimit;
         this.threads = threads;
         slots = new ComputeSlots(options.computeSlots);
-        scan = new ScanTable(slots, options.scanPolicy);
-        placement = new SlotPlacement(this, slots, scan, new ProcessList(nodes));
+        placement = new SlotPlacement(this, slots, new ProcessList(nodes));
         workers = new Worker[options.workers];
         wakes = new WakeUps(workers, options.fanOut, threads);
         wakeCost = new WakeCost(options.wakeCost, threads);
@@ -164,7 +162,6 @@ public final class ProcessExecutor implements AutoCloseable {
 
     void budgetChanged(TaskProcess process, int before, int now) {
         if (ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED) {
-            scan.changed();
             if (now > before) {
                 signals.getAndAddVolatile(1);
                 wakes.wake(now - before);
@@ -245,15 +242,6 @@ public final class ProcessExecutor implements AutoCloseable {
         }
         process.ownedReleased();
         process.release(this);
-    }
-
-    /**
-     * Changes the order in which workers scan slots, from now on.
-     *
-     * @param policy the order
-     */
-    public void scanPolicy(ScanPolicy policy) {
-        scan.policy(Objects.requireNonNull(policy, "policy"));
     }
 
     /**
@@ -407,10 +395,6 @@ public final class ProcessExecutor implements AutoCloseable {
         return slots;
     }
 
-    ScanTable scan() {
-        return scan;
-    }
-
     SlotPlacement placement() {
         return placement;
     }
@@ -446,7 +430,6 @@ public final class ProcessExecutor implements AutoCloseable {
         long spinNanos = Tuning.SPIN_NANOS;
         long stackBytes;
         Duration closeLimit = Duration.ofSeconds(30);
-        ScanPolicy scanPolicy = ScanPolicy.roundRobin();
         WorkerSetup setup = WorkerSetup.NONE;
 
         @Nullable
@@ -534,17 +517,6 @@ public final class ProcessExecutor implements AutoCloseable {
          */
         public Builder closeLimit(Duration limit) {
             this.closeLimit = limit;
-            return this;
-        }
-
-        /**
-         * Sets the order in which slots are scanned.
-         *
-         * @param policy {@link ScanPolicy#roundRobin()} by default
-         * @return this
-         */
-        public Builder scanPolicy(ScanPolicy policy) {
-            this.scanPolicy = Objects.requireNonNull(policy, "policy");
             return this;
         }
 

@@ -10,9 +10,8 @@ import io.github.iree4j.status.StatusCode;
  * @param suspendCount events to wait for before the first drain
  * @param wakeBudget how many workers to wake, at least 1; a hint that drains may change
  * @param placement list or slot
- * @param priority order of slots under {@link ScanPolicy#byPriority()}; higher first
  */
-public record ProcessOptions(String name, int suspendCount, int wakeBudget, Placement placement, int priority) {
+public record ProcessOptions(String name, int suspendCount, int wakeBudget, Placement placement) {
 
     static final int MAX_SUSPENDS = (1 << 22) - 1;
 
@@ -29,7 +28,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
      * @return the options
      */
     public static ProcessOptions named(String name) {
-        return new ProcessOptions(name, 0, 1, Placement.BY_BUDGET, 0);
+        return new ProcessOptions(name, 0, 1, Placement.BY_BUDGET);
     }
 
     /**
@@ -39,7 +38,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
      * @return the options
      */
     public ProcessOptions suspended(int count) {
-        return new ProcessOptions(name, count, wakeBudget, placement, priority);
+        return new ProcessOptions(name, count, wakeBudget, placement);
     }
 
     /**
@@ -49,7 +48,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
      * @return the options
      */
     public ProcessOptions wanting(int workers) {
-        return new ProcessOptions(name, suspendCount, workers, placement, priority);
+        return new ProcessOptions(name, suspendCount, workers, placement);
     }
 
     /**
@@ -59,17 +58,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
      * @return the options
      */
     public ProcessOptions placed(Placement where) {
-        return new ProcessOptions(name, suspendCount, wakeBudget, where, priority);
-    }
-
-    /**
-     * Returns these options with a priority.
-     *
-     * @param value higher comes first
-     * @return the options
-     */
-    public ProcessOptions prioritized(int value) {
-        return new ProcessOptions(name, suspendCount, wakeBudget, placement, value);
+        return new ProcessOptions(name, suspendCount, wakeBudget, where);
     }
 
     static void checkRange(String what, int value, int least, int most) {

@@ -4,13 +4,11 @@ package io.github.iree4j.task;
 final class SlotPlacement {
     private final ProcessExecutor executor;
     private final ComputeSlots slots;
-    private final ScanTable scan;
     private final ProcessList overflow;
 
-    SlotPlacement(ProcessExecutor executor, ComputeSlots slots, ScanTable scan, ProcessList overflow) {
+    SlotPlacement(ProcessExecutor executor, ComputeSlots slots, ProcessList overflow) {
         this.executor = executor;
         this.slots = slots;
-        this.scan = scan;
         this.overflow = overflow;
     }
 
@@ -26,7 +24,6 @@ final class SlotPlacement {
 
     void emptySlot(int slot) {
         slots.empty(slot);
-        scan.changed();
         placeOverflow(); // TASK-13
     }
 
@@ -34,7 +31,6 @@ final class SlotPlacement {
         int budget = process.budgetOpaque();
         process.putInSlot(slot);
         slots.fillRelease(slot, process);
-        scan.changed();
         executor.signals().getAndAddVolatile(1); // TASK-12
         executor.wakeWorkers(process, budget);
     }

@@ -32,7 +32,6 @@ final class Worker implements Runnable {
     private final DrainWatch watch = new DrainWatch();
     private final PaddedLong life = new PaddedLong();
     private int nextSlot;
-    private int nextEntry;
     private boolean warm;
     boolean spun; // since it last had work: other threads may have relied on it to find theirs
 
@@ -204,30 +203,6 @@ final class Worker implements Runnable {
         long left = executor.slots().takenVolatile();
         if (left == 0) {
             return false;
-        }
-        ScanTable.Order order = executor.scan().order();
-        if (order != null) {
-            int[] entries = order.slots;
-            int start = order.beginsAtFirst ? 0 : nextEntry;
-            for (int i = 0; i < entries.length; i++) {
-                int entry = start + i & entries.length - 1;
-                int slot = entries[entry];
-                if (slot < 0) { // the end: continue at the beginning unless the scan started there
-                    if (start == 0) {
-                        break;
-                    }
-                    i += entries.length - entry - 1;
-                    continue;
-                }
-                long bit = 1L << slot;
-                if ((left & bit) != 0) {
-                    left &= ~bit;
-                    if (visit(slot)) {
-                        nextEntry = entry + 1;
-                        return true;
-                    }
-                }
-            }
         }
         int start = nextSlot;
         for (long rotated = Long.rotateRight(left, start); rotated != 0; rotated &= rotated - 1) {

@@ -168,13 +168,7 @@ class ExecutorChaosTest {
                 .computeSlots(1 + random.nextInt(8))
                 .wakeFanOut(1 + random.nextInt(3))
                 .closeLimit(STUCK)
-                .spin(Duration.ofNanos(random.nextInt(3) * 10_000L))
-                .scanPolicy(
-                        switch (random.nextInt(3)) {
-                            case 0 -> ScanPolicy.byPriority();
-                            case 1 -> ScanPolicy.byBudget();
-                            default -> ScanPolicy.roundRobin();
-                        });
+                .spin(Duration.ofNanos(random.nextInt(3) * 10_000L));
         boolean closeEarly = random.nextInt(4) == 0;
         List<Node> nodes = graph(random);
         if (closeEarly) {
@@ -233,7 +227,6 @@ class ExecutorChaosTest {
                     ProcessOptions.named("node " + i)
                             .wanting(1 + random.nextInt(6))
                             .placed(Placement.values()[random.nextInt(3)])
-                            .prioritized(random.nextInt(5))
                             .suspended(1 + upstream.size()),
                     upstream,
                     random.split());
@@ -270,7 +263,6 @@ class ExecutorChaosTest {
                     }
                 }
                 case 3 -> other.changeWakeBudget(1 + random.nextInt(8));
-                case 4 -> executor.scanPolicy(random.nextBoolean() ? ScanPolicy.byBudget() : ScanPolicy.roundRobin());
                 default -> other.schedule();
             }
         }

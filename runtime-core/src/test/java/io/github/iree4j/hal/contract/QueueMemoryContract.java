@@ -153,6 +153,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
             AtomicBoolean begun = new AtomicBoolean();
             AtomicBoolean submitted = new AtomicBoolean();
             int[] found = new int[16];
+            Thread submitting = Thread.currentThread();
             try (Buffer buffer = calling.alloca(start, at(timeline, 1), params, 64, 0)) {
                 calling.fill(at(timeline, 1), at(timeline, 2), buffer, 0, 64, round, 4, 0);
                 calling.hostCall(
@@ -161,7 +162,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
                         () -> {
                             boolean last;
                             do {
-                                last = submitted.get();
+                                last = submitted.get() || Thread.currentThread() == submitting; // which may run it
                                 buffer.read(0, MemorySegment.ofArray(found));
                                 begun.set(true);
                             } while (!last);

@@ -1,4 +1,4 @@
-// Files, sealed memory and sockets: the part of the shim's interface that reads
+// Files and sealed memory: the part of the shim's interface that reads
 // and writes without a thread per operation, holds the bytes of modules, and
 // passes descriptors between processes. The rules of shim.h apply.
 #ifndef IREE4J_SHIM_FILE_H_
@@ -171,42 +171,6 @@ shim_status_t shim_file_ring_submit(shim_file_ring_t* ring,
 // or errno. CANCELLED when it was cancelled.
 uint32_t shim_file_ring_poll(shim_file_ring_t* ring, uint32_t capacity,
                              shim_completion_t* out_completions);
-
-//===--------------------------------------------------------------------===//
-// Descriptors between processes
-//===--------------------------------------------------------------------===//
-
-// Unix domain sockets for messages with one descriptor each, at a path of at
-// most 107 bytes. All are owned by the caller, who closes them with
-// shim_event_close and removes the path of a listening one.
-
-// ALREADY_EXISTS when the path exists; NOT_FOUND, PERMISSION_DENIED;
-// RESOURCE_EXHAUSTED.
-shim_status_t shim_socket_listen(const char* path, size_t path_length,
-                                 int32_t* out_socket, shim_error_t* error);
-
-// UNAVAILABLE when no process listens there.
-shim_status_t shim_socket_connect(const char* path, size_t path_length,
-                                  int32_t* out_socket, shim_error_t* error);
-
-// May block. DEADLINE_EXCEEDED after |timeout_ns|; a negative timeout is
-// infinite.
-shim_status_t shim_socket_accept(int32_t listening, int64_t timeout_ns,
-                                 int32_t* out_socket, shim_error_t* error);
-
-// May block while the other side does not receive. Sends a duplicate of |fd|
-// and a number. UNAVAILABLE when the other side is gone.
-shim_status_t shim_socket_send(int32_t socket, int32_t fd, uint64_t tag,
-                               shim_error_t* error);
-
-// May block. |*out_fd| is owned by the caller. DEADLINE_EXCEEDED after
-// |timeout_ns|; a negative timeout is infinite; UNAVAILABLE when the other side
-// is gone; INVALID_ARGUMENT for a malformed message, whose descriptors are
-// closed; RESOURCE_EXHAUSTED without descriptors: the message is then lost, and
-// the other side has to send it again.
-shim_status_t shim_socket_receive(int32_t socket, int64_t timeout_ns,
-                                  int32_t* out_fd, uint64_t* out_tag,
-                                  shim_error_t* error);
 
 #ifdef __cplusplus
 }  // extern "C"

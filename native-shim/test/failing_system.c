@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 
 #include "failing.h"
 #include "shim_uring.h"
@@ -287,16 +286,6 @@ SYSTEM(memfd_create, (const char* name, unsigned flags), (name, flags), EMFILE)
 SYSTEM(fallocate, (int fd, int mode, off_t offset, off_t size),
        (fd, mode, offset, size), ENOSPC)
 SYSTEM(epoll_create1, (int flags), (flags), EMFILE)
-SYSTEM(socket, (int domain, int type, int protocol), (domain, type, protocol),
-       EMFILE)
-SYSTEM(bind, (int fd, const struct sockaddr* address, socklen_t size),
-       (fd, address, size), ENOMEM)
-SYSTEM(listen, (int fd, int backlog), (fd, backlog), ENOBUFS)
-SYSTEM(connect, (int fd, const struct sockaddr* address, socklen_t size),
-       (fd, address, size), ENOMEM)
-SYSTEM(accept4, (int fd, struct sockaddr* address, socklen_t* size, int flags),
-       (fd, address, size, flags), EMFILE)
-
 int __real_epoll_ctl(int poller, int operation, int fd,
                      struct epoll_event* event);
 int __wrap_epoll_ctl(int poller, int operation, int fd,
@@ -308,26 +297,6 @@ int __wrap_epoll_ctl(int poller, int operation, int fd,
   }
   errno = ENOSPC;
   return -1;
-}
-
-ssize_t __real_sendmsg(int fd, const struct msghdr* message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr* message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr* message, int flags) {
-  if (!failing_here("sendmsg")) return __real_sendmsg(fd, message, flags);
-  errno = ETOOMANYREFS;
-  return -1;
-}
-
-// Fails after receiving the message, as if there were no room for its
-// descriptor.
-ssize_t __real_recvmsg(int fd, struct msghdr* message, int flags);
-ssize_t __wrap_recvmsg(int fd, struct msghdr* message, int flags);
-ssize_t __wrap_recvmsg(int fd, struct msghdr* message, int flags) {
-  if (!failing_here("recvmsg")) return __real_recvmsg(fd, message, flags);
-  message->msg_controllen = 0;
-  ssize_t size = __real_recvmsg(fd, message, flags);
-  CHECK(message->msg_flags & MSG_CTRUNC);
-  return size;
 }
 
 int __real_open(const char* path, int flags, ...);

@@ -13,7 +13,7 @@
 #include "test.h"
 
 static char directory[] = "/tmp/iree4j-test-allocation-XXXXXX";
-static char path[64], socket_path[64];
+static char path[64];
 
 //===--------------------------------------------------------------------===//
 // Status, completion ring, thread, processor
@@ -129,7 +129,7 @@ static shim_status_t an_event_is_waited_for_again(void) {
 }
 
 //===--------------------------------------------------------------------===//
-// Files and sockets
+// Files
 //===--------------------------------------------------------------------===//
 
 static shim_status_t a_file_is_opened(void) {
@@ -268,105 +268,6 @@ static void transfers_ask_for_nothing(void) {
   shim_file_ring_release(ring);
 }
 
-// A socket that could not be created leaves no path behind.
-static shim_status_t a_socket_listens(void) {
-  int32_t fd = 7;
-  shim_status_t status = FAILING(shim_socket_listen(
-      socket_path, strlen(socket_path), &fd, failing_error));
-  CHECK_EQ(fd == 0, status != SHIM_OK);
-  CHECK_EQ(access(socket_path, F_OK) == 0, status == SHIM_OK);
-  if (status) return status;
-  shim_event_close(fd);
-  unlink(socket_path);
-  return status;
-}
-
-static int32_t listening(void) {
-  int32_t fd = 0;
-  CHECK_OK(
-      shim_socket_listen(socket_path, strlen(socket_path), &fd, &error));
-  return fd;
-}
-
-static int32_t connected(void) {
-  int32_t fd = 0;
-  CHECK_OK(
-      shim_socket_connect(socket_path, strlen(socket_path), &fd, &error));
-  return fd;
-}
-
-static void no_longer_listening(int32_t fd) {
-  shim_event_close(fd);
-  unlink(socket_path);
-}
-
-static shim_status_t a_socket_connects(void) {
-  int32_t server = listening();
-  int32_t fd = 7;
-  shim_status_t status = FAILING(shim_socket_connect(
-      socket_path, strlen(socket_path), &fd, failing_error));
-  CHECK_EQ(fd == 0, status != SHIM_OK);
-  if (fd) shim_event_close(fd);
-  no_longer_listening(server);
-  return status;
-}
-
-// A peer that could not be accepted stays in the queue.
-static shim_status_t a_socket_is_accepted(void) {
-  int32_t server = listening();
-  int32_t client = connected();
-  int32_t fd = 7;
-  shim_status_t status =
-      FAILING(shim_socket_accept(server, -1, &fd, failing_error));
-  CHECK_EQ(fd == 0, status != SHIM_OK);
-  if (status) CHECK_OK(shim_socket_accept(server, 0, &fd, &error));
-  shim_event_close(fd);
-  shim_event_close(client);
-  no_longer_listening(server);
-  return status;
-}
-
-// A failed send does not arrive; a failed receive loses the message.
-static shim_status_t a_descriptor_travels(bool sending) {
-  int32_t server = listening();
-  int32_t client = connected();
-  int32_t peer = 0;
-  int32_t sent = event();
-  int32_t fd = 0;
-  uint64_t tag = 0;
-  CHECK_OK(shim_socket_accept(server, -1, &peer, &error));
-  shim_status_t status = SHIM_OK;
-  if (sending) {
-    status = FAILING(shim_socket_send(client, sent, 5, failing_error));
-  } else {
-    CHECK_OK(shim_socket_send(client, sent, 5, &error));
-    status =
-        FAILING(shim_socket_receive(peer, -1, &fd, &tag, failing_error));
-    CHECK_EQ(fd == 0, status != SHIM_OK);
-    CHECK_EQ(tag, status ? 0 : 5);
-  }
-  if (status) {
-    CHECK_FAILS(shim_socket_receive(peer, 0, &fd, &tag, &error),
-                SHIM_DEADLINE_EXCEEDED, "nothing came");
-    CHECK_OK(shim_socket_send(client, sent, 6, &error));
-  }
-  if (!fd) CHECK_OK(shim_socket_receive(peer, -1, &fd, &tag, &error));
-  shim_event_close(fd);
-  shim_event_close(sent);
-  shim_event_close(peer);
-  shim_event_close(client);
-  no_longer_listening(server);
-  return status;
-}
-
-static shim_status_t a_descriptor_is_sent(void) {
-  return a_descriptor_travels(true);
-}
-
-static shim_status_t a_descriptor_is_received(void) {
-  return a_descriptor_travels(false);
-}
-
 //===--------------------------------------------------------------------===//
 // CPU executables
 //===--------------------------------------------------------------------===//
@@ -455,7 +356,6 @@ static uint32_t check_header(const char* header, uint32_t* missing) {
 
 int main(void) {
   CHECK(mkdtemp(directory));
-  snprintf(socket_path, sizeof(socket_path), "%s/s", directory);
   snprintf(path, sizeof(path), "%s/f", directory);
   FILE* file = fopen(path, "w");
   CHECK(file);
@@ -485,11 +385,6 @@ int main(void) {
     failing_leave_out("shim_file_ring_fd");
     failing_leave_out("shim_file_ring_poll");
   }
-  FAILING_EACH(a_socket_listens);
-  FAILING_EACH(a_socket_connects);
-  FAILING_EACH(a_socket_is_accepted);
-  FAILING_EACH(a_descriptor_is_sent);
-  FAILING_EACH(a_descriptor_is_received);
   FAILING_EACH(an_executable_is_created);
   FAILING_EACH(an_executable_is_created_by_the_system);
   vulkan_allocations_fail();

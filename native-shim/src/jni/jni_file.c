@@ -1,4 +1,4 @@
-// JNI glue for files, sealed memory and sockets: argument conversion and nothing else.
+// JNI glue for files and sealed memory: argument conversion and nothing else.
 #include "jni_shim.h"
 #include "shim_file.h"
 
@@ -139,45 +139,6 @@ static jint jni_file_ring_poll(JNIEnv* env, jclass cls, jlong ring,
                                    HANDLE(shim_completion_t, out_completions));
 }
 
-static jint jni_socket_listen(JNIEnv* env, jclass cls, jlong path, jint length,
-                              jlong out_socket, jlong error) {
-  (void)env, (void)cls;
-  return shim_socket_listen(HANDLE(const char, path), (size_t)length,
-                            HANDLE(int32_t, out_socket),
-                            HANDLE(shim_error_t, error));
-}
-
-static jint jni_socket_connect(JNIEnv* env, jclass cls, jlong path, jint length,
-                               jlong out_socket, jlong error) {
-  (void)env, (void)cls;
-  return shim_socket_connect(HANDLE(const char, path), (size_t)length,
-                             HANDLE(int32_t, out_socket),
-                             HANDLE(shim_error_t, error));
-}
-
-static jint jni_socket_accept(JNIEnv* env, jclass cls, jint listening,
-                              jlong timeout_ns, jlong out_socket, jlong error) {
-  (void)env, (void)cls;
-  return shim_socket_accept(listening, timeout_ns, HANDLE(int32_t, out_socket),
-                            HANDLE(shim_error_t, error));
-}
-
-static jint jni_socket_send(JNIEnv* env, jclass cls, jint socket, jint fd,
-                            jlong tag, jlong error) {
-  (void)env, (void)cls;
-  return shim_socket_send(socket, fd, (uint64_t)tag,
-                          HANDLE(shim_error_t, error));
-}
-
-static jint jni_socket_receive(JNIEnv* env, jclass cls, jint socket,
-                               jlong timeout_ns, jlong out_fd, jlong out_tag,
-                               jlong error) {
-  (void)env, (void)cls;
-  return shim_socket_receive(socket, timeout_ns, HANDLE(int32_t, out_fd),
-                             HANDLE(uint64_t, out_tag),
-                             HANDLE(shim_error_t, error));
-}
-
 // One line per native method of Shim.java, in the same order.
 const JNINativeMethod shim__file_methods[] = {
     SHIM__METHOD("fileOpen", "(JIIJJ)I", jni_file_open),
@@ -201,11 +162,6 @@ const JNINativeMethod shim__file_methods[] = {
     SHIM__METHOD("fileRingFd", "(J)I", jni_file_ring_fd),
     SHIM__METHOD("fileRingSubmit", "(JJIJJ)I", jni_file_ring_submit),
     SHIM__METHOD("fileRingPoll", "(JIJ)I", jni_file_ring_poll),
-    SHIM__METHOD("socketListen", "(JIJJ)I", jni_socket_listen),
-    SHIM__METHOD("socketConnect", "(JIJJ)I", jni_socket_connect),
-    SHIM__METHOD("socketAccept", "(IJJJ)I", jni_socket_accept),
-    SHIM__METHOD("socketSend", "(IIJJ)I", jni_socket_send),
-    SHIM__METHOD("socketReceive", "(IJJJJ)I", jni_socket_receive),
 };
 const jint shim__file_method_count =
     sizeof(shim__file_methods) / sizeof(shim__file_methods[0]);

@@ -181,19 +181,6 @@ final class Shim {
 
     static native int fileRingPoll(long ring, int capacity, long outCompletions);
 
-    static native int socketListen(long path, int length, long outSocket, long error);
-
-    static native int socketConnect(long path, int length, long outSocket, long error);
-
-    /** May block. */
-    static native int socketAccept(int listening, long timeoutNanos, long outSocket, long error);
-
-    /** May block. */
-    static native int socketSend(int socket, int fd, long tag, long error);
-
-    /** May block. */
-    static native int socketReceive(int socket, long timeoutNanos, long outFd, long outTag, long error);
-
     // jni_thread.c
 
     static native int threadSetAffinity(long mask, int wordCount, long error);

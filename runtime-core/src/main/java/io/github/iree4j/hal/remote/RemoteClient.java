@@ -230,7 +230,7 @@ final class RemoteClient {
     /** The session has failed. */
     void failAll(IreeException cause) {
         closed = true;
-        drivers.forEach(each -> each.lose(cause));
+        session.tellEach(drivers, each -> each.lose(cause));
         List<Load> all;
         synchronized (loads) {
             all = List.copyOf(loads.values());

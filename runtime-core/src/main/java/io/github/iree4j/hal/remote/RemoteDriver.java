@@ -40,7 +40,7 @@ final class RemoteDriver implements StreamDriver {
     private final RemoteClient client;
     private final RemoteDeviceInfo info;
     private final int device;
-    private final List<RemoteLane> lanes = new ArrayList<>();
+    private final List<RemoteLane> lanes;
     private final Map<Long, RemoteMemory> memory = new ConcurrentHashMap<>(); // by handle
     private final AtomicLong allocated = new AtomicLong(); // bytes at the peer
     private final MemoryKinds kinds;
@@ -57,10 +57,12 @@ final class RemoteDriver implements StreamDriver {
         MemoryKind near =
                 new MemoryKind("host", 0, 0, Math.min(Runtime.getRuntime().maxMemory(), info.memoryLimit()), host);
         this.kinds = new MemoryKinds(far, null, near, near);
-        client.add(this);
+        List<RemoteLane> all = new ArrayList<>(laneCount);
         for (int i = 0; i < laneCount; i++) {
-            lanes.add(client.open(this, i % info.queueCount()));
+            all.add(client.open(this, i % info.queueCount()));
         }
+        this.lanes = List.copyOf(all);
+        client.add(this); // last: the session may fail, which is for all lanes
     }
 
     RemoteSession session() {
@@ -130,7 +132,7 @@ final class RemoteDriver implements StreamDriver {
     void lose(IreeException cause) {
         if (lost == null) {
             lost = cause;
-            lanes.forEach(RemoteLane::abandon);
+            session.tellEach(lanes, RemoteLane::abandon);
             changed();
         }
     }

@@ -432,8 +432,8 @@ final class RemoteServer {
             expected.clear();
             asked.clear(); // failed by their commands
         }
-        waiting.forEach(each -> each.refused(cause));
-        allLanes.forEach(each -> each.fail(cause));
+        session.tellEach(waiting, each -> each.refused(cause));
+        session.tellEach(allLanes, each -> each.fail(cause));
         objects.failAll(cause);
     }
 

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The session with one peer. It ends once, by failure, whatever its cause; then everything of the peer fails here, and the peer's incarnation
@@ -31,9 +34,9 @@ public final class RemoteSession {
     /*
      * The dialer:    GREETING --HELLO_ACK--> OPEN        The other side:   NEW --HELLO--> ADMITTED --READY--> OPEN
      *
-     * REMOTE-1: a session fails once, and its parts with it: `failure` is set by compare-and-set, and each part refuses additions
-     * once it has been told, under its own lock. REMOTE-2: no axis of the peer stays alive: axes are learned under the lock of
-     * `axes`, which fail() takes after it has set `failure`.
+     * REMOTE-1: a session fails once, and its parts with it: `failure` is set by compare-and-set, each part refuses additions once
+     * it has been told, under its own lock, and all are told, whatever one of them throws. REMOTE-2: no axis of the peer stays
+     * alive: axes are learned under the lock of `axes`, which fail() takes after it has set `failure`.
      */
     private enum State {
         NEW,
@@ -41,6 +44,8 @@ public final class RemoteSession {
         ADMITTED,
         OPEN
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteSession.class);
 
     private final RemoteNode node;
     private final PeerConnection connection;
@@ -286,24 +291,37 @@ public final class RemoteSession {
         }
         boolean held = HeldCallbacks.begin();
         try {
-            node.ended(this, cause);
-            List<Long> lost;
-            synchronized (axes) { // REMOTE-2
-                lost = List.copyOf(axes);
-            }
-            lost.forEach(axis -> tracker().fail(axis, cause));
-            transfers.failAll(cause); // before devices are lost: their memory goes with them
-            proxies.failAll(cause);
-            subscriptions.close();
-            server.failAll(cause);
-            client.failAll(cause);
-            roundTrips.close();
-            outboxes.values().forEach(Outbox::close);
-            connection.close(cause);
-            open();
-            node.failed(this, cause);
+            tellEach(parts(cause), Runnable::run);
         } finally {
             HeldCallbacks.end(held);
+        }
+    }
+
+    /** What has to be told that the session has failed, in order. */
+    private List<Runnable> parts(IreeException cause) {
+        return List.of(
+                () -> node.ended(this, cause),
+                () -> axes().forEach(axis -> tracker().fail(axis, cause)), // REMOTE-2
+                () -> transfers.failAll(cause), // before devices are lost: their memory goes with them
+                () -> proxies.failAll(cause),
+                subscriptions::close,
+                () -> server.failAll(cause),
+                () -> client.failAll(cause),
+                roundTrips::close,
+                () -> outboxes.values().forEach(Outbox::close),
+                () -> connection.close(cause),
+                this::open,
+                () -> node.failed(this, cause));
+    }
+
+    /** Tells each, also when one before it throws: a session fails once, so nobody else would. */
+    <T> void tellEach(Iterable<? extends T> all, Consumer<? super T> tell) {
+        for (T each : all) {
+            try {
+                tell.accept(each);
+            } catch (RuntimeException | Error e) {
+                LOG.error("{} has failed or opened, and who waits for that could not be told", this, e);
+            }
         }
     }
 
@@ -399,7 +417,7 @@ public final class RemoteSession {
             due = List.copyOf(waiting);
             waiting.clear();
         }
-        due.forEach(Runnable::run);
+        tellEach(due, Runnable::run);
     }
 
     /** Runs actions once the session is open or has failed, in either case on a thread of the transport or this one. */

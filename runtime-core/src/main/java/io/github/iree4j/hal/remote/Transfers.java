@@ -397,10 +397,10 @@ final class Transfers {
             outgoing.clear();
             incoming.clear();
         }
-        for (Part each : all) {
+        session.tellEach(all, each -> {
             if (each.end()) {
                 each.done.accept(cause);
             }
-        }
+        });
     }
 }

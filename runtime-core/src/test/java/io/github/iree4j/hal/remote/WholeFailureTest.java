@@ -1,0 +1,158 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** REMOTE-1: a session fails as a whole, whatever one of its parts throws, and whatever begins at that moment. */
+@Timeout(60)
+class WholeFailureTest {
+    private static final int LANES = 2000; // it takes a while to open them, and to fail them
+    private static final IreeException LOST = new IreeException(StatusCode.UNAVAILABLE, "left the view");
+
+    private final TestNodes nodes = new TestNodes();
+    private final Loopback loopback = new Loopback(1);
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        loopback.start(); // devices wait for their work
+        for (AutoCloseable each : opened.reversed()) {
+            each.close();
+        }
+        nodes.close();
+        loopback.stop();
+    }
+
+    private Device far(RemoteNode client, int node) {
+        RemoteSession session = client.session(node);
+        DeviceOptions options = DeviceOptions.builder()
+                .queueCount(2)
+                .schedulingDomain(client.domain())
+                .build();
+        Device device = session.openDevice(session.devices().getFirst().id(), options);
+        opened.add(device);
+        return device;
+    }
+
+    private TimelineSemaphore fill(Device device, @Nullable TimelineSemaphore after) {
+        Buffer buffer = device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+        opened.add(buffer);
+        TimelineSemaphore done = TimelineSemaphore.create(0);
+        opened.add(done);
+        try (Fence wait = after == null ? null : Fence.at(after, 1);
+                Fence signal = Fence.at(done, 1)) {
+            device.queue(0).fill(wait, signal, buffer, 0, 64, 1, 1, 0);
+        }
+        return done;
+    }
+
+    /** Node 3 has asked about work of both devices of node 2, and the connection breaks that would tell it. */
+    @Test
+    void allDevicesAndTheListenerLearnOfAFailureThatAnotherPeerCannotBeTold() {
+        RemoteNode client = nodes.node(1);
+        Link toSecond = loopback.connect(client, nodes.node(2));
+        loopback.connect(client, nodes.node(3), (_, frame) -> {
+            if (frame[0] == FrameType.TELL.number) {
+                throw new IllegalStateException("a transport that throws");
+            }
+        });
+        loopback.run();
+        toSecond.hold(PeerStream.QUEUE, true);
+        List<Device> lost = List.of(far(client, 2), far(client, 2));
+        for (Device each : lost) {
+            fill(far(client, 3), fill(each, null));
+        }
+        loopback.run();
+        loopback.cut(toSecond);
+        loopback.run();
+        assertThat(nodes.events).contains("1: failed UNAVAILABLE 2");
+        for (Device each : lost) {
+            while (each.failure() == null) {
+                assertThat(Thread.interrupted()).as("too late").isFalse();
+            }
+        }
+        client.fail(3, LOST); // whose work waits for what it is not told
+    }
+
+    @Test
+    void theListenerLearnsOfAFailureWhateverTheConnectionThrows() {
+        PeerListener session = nodes.node(2).accept(new Accepted(() -> {
+            throw new IllegalStateException("a transport that throws");
+        }));
+        session.closed(LOST);
+        assertThat(nodes.events).containsExactly("2: failed UNAVAILABLE ?");
+    }
+
+    @Test
+    void aDeviceThatIsBeingOpenedIsLostWithItsSession() throws InterruptedException {
+        for (int round = 0; round < Effort.rounds(100); round++) {
+            AtomicInteger lanes = new AtomicInteger();
+            CountDownLatch opening = new CountDownLatch(1);
+            Loopback network = new Loopback(round);
+            try (TestNodes two = new TestNodes()) {
+                RemoteNode client = two.node(1);
+                network.connect(client, two.node(2), (_, frame) -> {
+                    if (frame[0] == FrameType.OPEN_LANE.number && lanes.incrementAndGet() == LANES / 2) {
+                        opening.countDown();
+                    }
+                });
+                network.run();
+                Thread failing = Thread.ofPlatform().start(() -> {
+                    try {
+                        opening.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    client.fail(2, LOST);
+                });
+                RemoteDriver driver = new RemoteDriver(client.session(2), 0, LANES);
+                failing.join();
+                assertThat(driver.isLost()).isTrue();
+                assertThat(two.events).contains("1: failed UNAVAILABLE 2");
+            }
+        }
+    }
+
+    private record Accepted(Runnable closing) implements PeerConnection {
+        @Override
+        public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {
+            return true;
+        }
+
+        @Override
+        public void close(IreeException cause) {
+            closing.run();
+        }
+
+        @Override
+        public String describe() {
+            return "accepted";
+        }
+
+        @Override
+        public @Nullable NodeIdentity peer() {
+            return null;
+        }
+    }
+}

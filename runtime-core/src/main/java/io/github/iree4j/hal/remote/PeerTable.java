@@ -104,6 +104,11 @@ final class PeerTable {
             if (why != null) {
                 return new IreeException(code, why);
             }
+            IreeException over = session.failure();
+            if (over != null) { // REMOTE-1: ended() has been here, or finds nothing to remove
+                return over;
+            }
+            session.admitted(hello); // under the lock, so that ended() knows whom
             slots.put(slot(peer), incarnation);
             sessions.put(incarnation, session);
             handshakes.remove(session);
@@ -122,8 +127,8 @@ final class PeerTable {
 
     /** A session has failed: its peer, if accepted, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
-        NodeIdentity peer = session.peer();
         synchronized (this) {
+            NodeIdentity peer = session.peer();
             handshakes.remove(session);
             if (peer != null && sessions.remove(peer.incarnation(), session)) {
                 failed.putIfAbsent(peer.incarnation(), cause);

@@ -358,7 +358,9 @@ public final class RemoteSession {
         }
         learn(hello);
         synchronized (this) {
-            state = State.ADMITTED;
+            if (state == State.NEW) { // else it has failed meanwhile
+                state = State.ADMITTED;
+            }
         }
         FrameWriter frame =
                 new FrameWriter(FrameType.HELLO_ACK).u64(hello.identity().incarnation());
@@ -402,8 +404,12 @@ public final class RemoteSession {
         }
     }
 
-    private void learn(Hello hello) {
+    /** Who the peer is, which no other session is with. */
+    void admitted(Hello hello) {
         peer = hello;
+    }
+
+    private void learn(Hello hello) {
         for (Hello.AxisEpoch each : hello.axes()) {
             learn(each.axis(), each.epoch());
         }

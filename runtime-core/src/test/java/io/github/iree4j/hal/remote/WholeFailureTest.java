@@ -18,6 +18,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -97,7 +99,7 @@ class WholeFailureTest {
 
     @Test
     void theListenerLearnsOfAFailureWhateverTheConnectionThrows() {
-        PeerListener session = nodes.node(2).accept(new Accepted(() -> {
+        PeerListener session = nodes.node(2).accept(new Accepted(() -> {}, () -> {
             throw new IllegalStateException("a transport that throws");
         }));
         session.closed(LOST);
@@ -134,7 +136,8 @@ class WholeFailureTest {
         }
     }
 
-    private record Accepted(Runnable closing) implements PeerConnection {
+    /** A connection whose peer is asked for while the session with it is being admitted, and which is closed when that has failed. */
+    private record Accepted(Runnable admitting, Runnable closing) implements PeerConnection {
         @Override
         public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {
             return true;
@@ -152,7 +155,66 @@ class WholeFailureTest {
 
         @Override
         public @Nullable NodeIdentity peer() {
+            admitting.run();
             return null;
+        }
+    }
+
+    /** What a peer says that serves nothing. */
+    private static ByteBuffer hello(NodeIdentity peer) {
+        FrameWriter frame = new FrameWriter(FrameType.HELLO);
+        new Hello(peer, 0, new Hello.Limits(1 << 18, 1024, 1 << 16), List.of(), List.of()).write(frame);
+        ByteBuffer bytes = frame.finish();
+        bytes.putInt(FrameWriter.NUMBER, 1);
+        return bytes;
+    }
+
+    @Test
+    void aPeerIsNotAdmittedForASessionThatHasFailed() throws InterruptedException {
+        RemoteNode node = nodes.node(2);
+        List<RemoteSession> session = new ArrayList<>();
+        Thread closing =
+                Thread.ofPlatform().unstarted(() -> session.getFirst().wire().closed(LOST));
+        Runnable admitting = () -> {
+            closing.start();
+            while (session.getFirst().failure() == null || closing.getState() != Thread.State.BLOCKED) {
+                Thread.onSpinWait(); // until it wants to tell the node, which admits the peer
+            }
+        };
+        session.add(new RemoteSession(node, new Accepted(admitting, () -> {})));
+        session.getFirst().wire().received(PeerStream.CONTROL, hello(new NodeIdentity(TestNodes.CLUSTER, 1, 1, 1)));
+        closing.join();
+        assertThat(node.sessions()).isEmpty();
+        assertThat(node.failures()).as("the peer may come again").isEmpty();
+        assertThat(nodes.events).containsExactly("2: failed UNAVAILABLE ?");
+        loopback.connect(nodes.node(1), node);
+        loopback.run();
+        assertThat(node.session(1).isOpen()).isTrue();
+    }
+
+    @Test
+    void aSessionThatFailsWhileItsPeerIsAdmittedLeavesNothing() throws Exception {
+        RemoteNode node = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 200, 1, 1 << 20), RemoteOptions.DEFAULT);
+        CyclicBarrier start = new CyclicBarrier(2);
+        for (int round = 0; round < Effort.rounds(1000); round++) {
+            RemoteSession session = new RemoteSession(node, new Accepted(() -> {}, () -> {}));
+            ByteBuffer hello =
+                    hello(new NodeIdentity(TestNodes.CLUSTER, round % 100, 1 + round / 100, 1 + round)); // none twice
+            Thread closing = Thread.ofPlatform().start(() -> {
+                try {
+                    start.await();
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+                session.wire().closed(LOST);
+            });
+            start.await();
+            session.wire().received(PeerStream.CONTROL, hello);
+            closing.join();
+            assertThat(node.sessions()).isEmpty();
+            AtomicBoolean over = new AtomicBoolean();
+            session.whenOpen(List.of(() -> over.set(true)));
+            assertThat(over).as("nobody waits for it to open").isTrue();
         }
     }
 }

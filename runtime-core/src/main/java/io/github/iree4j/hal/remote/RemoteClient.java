@@ -84,9 +84,9 @@ final class RemoteClient {
         return lane;
     }
 
+    /** A closed lane has sent its last command. */
     void close(RemoteLane lane) {
         lanes.remove(lane.axis());
-        session.node().lanes().closed(lane);
         session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
     }
 

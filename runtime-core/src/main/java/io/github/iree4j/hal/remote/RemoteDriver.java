@@ -318,7 +318,7 @@ final class RemoteDriver implements StreamDriver {
     public void close() {
         lanes.forEach(lane -> {
             lane.close();
-            client.close(lane);
+            session.node().lanes().closed(lane);
         });
         client.remove(this);
     }

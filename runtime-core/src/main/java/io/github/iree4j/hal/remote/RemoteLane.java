@@ -33,6 +33,10 @@ final class RemoteLane implements Lane {
      * REMOTE-7: a point of a lost lane is over only after all that the commands up to it waited for: others rely on the order, and the
      * loss says nothing of what other nodes still run. So what a lost lane has, or was promised, ends in its order, each once its
      * waits are over; nothing of it is sent.
+     *
+     * REMOTE-8: the peer learns of each value that the host has raised the timeline to, since others may wait for that there. Here
+     * the value is reached before the peer has room for the command that says so, and the device may be closed in between: the
+     * lane sends what is left, and then that it is closed.
      */
 
     /** Submissions that wait here to be sent; those without commands are taken beyond it. */
@@ -59,7 +63,8 @@ final class RemoteLane implements Lane {
     private long sequence;
     private long last; // ticket of the last entry
     private long sentBytes;
-    private boolean closed;
+    private boolean closed; // nothing is added any more
+    private boolean ended; // the peer was told that no more follows
 
     /** A submission, or a signal of the host. */
     private static final class Entry {
@@ -179,6 +184,7 @@ final class RemoteLane implements Lane {
             while (more) {
                 more = sendNext();
             }
+            sendEnd();
         } while (advances.again());
         if (driver.isLost()) {
             retire();
@@ -198,7 +204,7 @@ final class RemoteLane implements Lane {
                 leaveOut(entry);
                 return true;
             }
-            if (closed
+            if (ended
                     || sentBytes > SENT_BYTES_LIMIT
                     || sent.size() >= driver.session().peerLimits().commandWindow()
                     || !driver.session().outbox(PeerStream.QUEUE).hasRoom()) {
@@ -211,6 +217,17 @@ final class RemoteLane implements Lane {
         }
         send(entry, waits, first && waits.isEmpty());
         return true;
+    }
+
+    /** Tells the peer that no more commands follow, behind the last of a closed lane. */
+    private void sendEnd() {
+        synchronized (this) {
+            if (!closed || ended || !pending.isEmpty()) {
+                return;
+            }
+            ended = true;
+        }
+        driver.client().close(this);
     }
 
     /** Under the lock: the head will never be sent, and ends in its turn. */
@@ -509,10 +526,12 @@ final class RemoteLane implements Lane {
         advance();
     }
 
+    /** Its device is closed: all that it was given is over here, and the peer may still have to learn of it. */
     void close() {
         synchronized (this) {
             closed = true;
         }
         timeline.close();
+        advance();
     }
 }

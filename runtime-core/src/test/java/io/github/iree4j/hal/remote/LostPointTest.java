@@ -9,8 +9,6 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.HalFile;
-import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.remote.Loopback.Link;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -19,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -217,39 +214,6 @@ class LostPointTest {
         }
         file.end.countDown();
         assertInOrder(behind, reader);
-    }
-
-    /** A read of it takes as long as the test likes. */
-    private static final class SlowFile extends HalFile {
-        final CountDownLatch begun = new CountDownLatch(1);
-        final CountDownLatch end = new CountDownLatch(1);
-
-        SlowFile() {
-            super("slow file", MemoryAccess.READ);
-        }
-
-        @Override
-        public long length() {
-            return 64;
-        }
-
-        @Override
-        protected void doRead(long offset, MemorySegment target) {
-            begun.countDown();
-            try {
-                end.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        @Override
-        protected void doWrite(long offset, MemorySegment source) {
-            throw new AssertionError("written");
-        }
-
-        @Override
-        protected void destroy() {}
     }
 
     @Test

@@ -223,7 +223,7 @@ public final class Fence extends Resource {
      * because they are reached, promised already or failed: signalling those reports the error.
      *
      * @param frontier the operation's frontier; it has a producer
-     * @throws IreeException INVALID_ARGUMENT when the frontier has no producer
+     * @throws IreeException INVALID_ARGUMENT when the frontier has no producer, or a value is above {@link TimelineSemaphore#MAXIMUM_VALUE}
      */
     public void promise(Frontier frontier) {
         for (int i = 0; i < size(); i++) {

@@ -248,11 +248,19 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         if (operation.completion != null) {
             issuedOnes.add(operation, System.nanoTime()); // SCHED-6
         }
-        siblings.issued(operation);
-        line.add(new Issue(operation, epoch, waits, producers));
-        if (operation.failure() != null) {
-            return;
+        try {
+            siblings.issued(operation);
+            if (operation.failure() == null) {
+                promise(operation);
+            }
+        } catch (RuntimeException | Error e) { // SCHED-1: as above; who refuses it now ends it twice
+            operation.fail(failure(operation, e));
         }
+        line.add(new Issue(operation, epoch, waits, producers));
+    }
+
+    /** Under the lock: promises the signals of an operation that has its place, and lets others use memory that it allocates or releases. */
+    private void promise(QueueOperation operation) {
         Fence signal = promised(operation);
         boolean seen = signal != null && isSeenByOthers(signal);
         if (operation instanceof StorageRelease || seen) {

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.QueuePlace;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
@@ -224,6 +225,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         if (signal != null) {
             for (int i = 0; i < signal.size(); i++) {
+                if (signal.value(i) > TimelineSemaphore.MAXIMUM_VALUE) {
+                    throw new IreeException(
+                            StatusCode.INVALID_ARGUMENT,
+                            "%s cannot signal semaphore value %d; the largest is %d"
+                                    .formatted(operation.name(), signal.value(i), TimelineSemaphore.MAXIMUM_VALUE));
+                }
                 signal.semaphore(i).checkUse(place);
             }
         }

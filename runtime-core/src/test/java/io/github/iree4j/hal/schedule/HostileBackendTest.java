@@ -340,6 +340,22 @@ class HostileBackendTest {
         assertThat(queue.counters().submitted()).isEqualTo(1);
     }
 
+    @Test
+    void anOperationThatSignalsAnImpossibleValueIsRefused() {
+        for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
+            QueueScheduler queue = queue(backend);
+            TimelineSemaphore semaphore = TimelineSemaphore.create(0);
+            semaphores.add(semaphore);
+            Fence beyond = Fence.at(semaphore, Long.MAX_VALUE);
+            fences.add(beyond);
+            IreeException refusal = queue.submit(null, beyond, Nothing::new);
+            assertThat(refusal).hasMessageContaining("the largest is " + TimelineSemaphore.MAXIMUM_VALUE);
+            assertThat(beyond.failure()).isSameAs(refusal);
+            assertThat(queue.isIdle()).isTrue();
+            assertThat(queue.counters().submitted()).isEqualTo(1);
+        }
+    }
+
     @Test // FIFO-1
     void whatIsReportedWhileAnotherLetsGoSignalsBehindIt() {
         QueueScheduler queue = queue(new RecordingStream());

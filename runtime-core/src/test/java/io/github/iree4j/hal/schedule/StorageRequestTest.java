@@ -13,6 +13,7 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -125,6 +126,48 @@ class StorageRequestTest {
             scheduler.submit(null, ready, () -> new Slow(true));
             assertThat(stream.entries).startsWith("slow");
             assertThat(scheduler.counters().pending()).isZero();
+        }
+    }
+
+    // SCHED-1
+    @Test
+    void whatThrowsOnceItHasItsPlaceEndsOnce() {
+        IllegalStateException bug = new IllegalStateException("bug");
+        List<String> told = new ArrayList<>();
+        Slow slow = new Slow(true) {
+            @Override
+            public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
+                return true;
+            }
+
+            @Override
+            public void issued(Frontier frontier) {
+                throw bug;
+            }
+
+            @Override
+            protected void retain() {
+                told.add("retained");
+            }
+
+            @Override
+            protected void release() {
+                told.add("released");
+            }
+        };
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence ready = Fence.at(timeline, 1)) {
+            scheduler.submit(null, ready, () -> slow);
+            scheduler.submit(null, null, Nothing::new);
+            assertThat(stream.entries).as("both have their places").containsExactly("slow", new Nothing().name());
+            assertThat(told).as("the stream uses it").containsExactly("retained");
+            assertThat(timeline.failure()).isNull();
+            scheduler.completedUpTo(2);
+            assertThat(told).containsExactly("retained", "released");
+            assertThat(timeline.failure()).hasCause(bug);
+            assertThat(scheduler.isIdle()).isTrue();
+            assertThat(scheduler.counters().submitted()).isEqualTo(2);
+            assertThat(scheduler.counters().failed()).isEqualTo(1);
         }
     }
 

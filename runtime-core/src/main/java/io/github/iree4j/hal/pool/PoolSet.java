@@ -82,7 +82,7 @@ public final class PoolSet implements AutoCloseable {
         this.gate = new AdmissionGate(builder, number);
         this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch, gate);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
-        this.supply = new Supply(lock, provider, slabs, pools, allotment, retention);
+        this.supply = new Supply(lock, provider, slabs, pools, allotment, retention, growth);
     }
 
     /**

@@ -34,6 +34,8 @@ final class Slabs {
     private boolean grown;
     private int growing; // slabs that were decided on and have not arrived
     private long arrivals; // number of those that have, or were refused
+    private int leaving; // slabs that were given up and are not back at the provider
+    private long returns; // number of those that are
     private int underWay; // errands that were taken and are not carried out
     private boolean closed;
     private @Nullable Runnable returned; // to be run once, when a closed set has none of them
@@ -85,6 +87,22 @@ final class Slabs {
     /** How often memory has been acquired, or refused by the provider. */
     long arrivals() {
         return arrivals;
+    }
+
+    /** Whether slabs are on their way, from the provider or back to it, so that it may have more or less than it says. */
+    boolean isAnyMoving() {
+        return growing > 0 || leaving > 0;
+    }
+
+    /** How many slabs are back at the provider. */
+    long returns() {
+        return returns;
+    }
+
+    /** The slabs of an errand are back at the provider. */
+    void returned(Errand errand) {
+        leaving -= errand.back.size();
+        returns += errand.back.size();
     }
 
     /** Returns what was decided since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
@@ -199,6 +217,7 @@ final class Slabs {
         }
         charge(pool, -slab.size());
         errand().back.add(slab);
+        leaving++;
         return true;
     }
 

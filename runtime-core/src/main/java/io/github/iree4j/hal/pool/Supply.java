@@ -6,6 +6,7 @@ import io.github.iree4j.hal.pool.Slabs.Growth;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +27,7 @@ final class Supply {
     private final List<Pool> pools;
     private final Allotment allotment;
     private final Retention retention;
+    private final Executor growthExecutor;
 
     Supply(
             Object lock,
@@ -33,34 +35,40 @@ final class Supply {
             Slabs slabs,
             List<Pool> pools,
             Allotment allotment,
-            Retention retention) {
+            Retention retention,
+            Executor growthExecutor) {
         this.lock = lock;
         this.provider = provider;
         this.slabs = slabs;
         this.pools = pools;
         this.allotment = allotment;
         this.retention = retention;
+        this.growthExecutor = growthExecutor;
     }
 
-    /** The outcome of a request: memory, a place in line, or neither; and what the provider said last, if it had no memory. */
+    /**
+     * The outcome of a request: memory, a place in line, or neither; what the provider said last, if it had no memory; and how many slabs
+     * had arrived by then.
+     */
     record Found(
             @Nullable Reservation reservation,
             @Nullable Waiter waiter,
-            @Nullable IreeException refusal) {}
+            @Nullable IreeException refusal,
+            long arrivals) {}
+
+    /** What came of a growth: a slab, or why there is none; and how many slabs were back at the provider before it was asked. */
+    private record Arrival(
+            Growth growth, @Nullable Slab slab, @Nullable IreeException failure, long returns) {}
 
     /** Finds memory for a request that does not wait for releases. */
     Reservation reserveNow(Pool pool, ReservationRequest request) {
         for (int i = 0; ; i++) {
-            long before;
-            synchronized (lock) {
-                before = slabs.arrivals();
-            }
             Found found = seek(pool, request, null);
             if (found.reservation() != null) {
                 return found.reservation();
             }
-            IreeException refusal = found.refusal();
-            if (refusal != null || i == GROWTHS_AT_ONCE || !awaitArrival(before)) {
+            if (i == GROWTHS_AT_ONCE || !awaitArrival(found.arrivals())) {
+                IreeException refusal = found.refusal();
                 synchronized (lock) {
                     pool.failed();
                     throw refusal != null ? refusal : allotment.doesNotFitNow(pool, request);
@@ -91,9 +99,7 @@ final class Supply {
     Found seek(Pool pool, ReservationRequest request, @Nullable ReservationListener listener) {
         boolean held = HeldCallbacks.begin();
         try {
-            Growth growth = null;
-            Slab slab = null;
-            IreeException failure = null;
+            Arrival arrival = null;
             Errand before = Errand.NONE;
             for (int growths = 0; ; growths++) {
                 Reservation reservation = null;
@@ -101,8 +107,11 @@ final class Supply {
                 IreeException refusal = null;
                 Errand errand;
                 Errand others = Errand.NONE;
+                Growth growth;
+                IreeException failure = arrival == null ? null : arrival.failure();
+                long arrivals;
                 synchronized (lock) {
-                    boolean mayGrow = growth == null || arrived(growth, slab);
+                    boolean mayGrow = arrival == null || arrived(arrival);
                     slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, growths > 0);
                     try {
                         reservation = allotment.admit(pool, request, true);
@@ -127,12 +136,12 @@ final class Supply {
                         allotment.serve();
                         others = slabs.takeErrand();
                     }
+                    arrivals = slabs.arrivals();
                 }
                 carriedOut(before);
                 before = errand;
-                giveBack(errand);
                 if (growth == null) {
-                    carriedOut(errand);
+                    run(errand);
                     run(others);
                     if (refusal != null) {
                         throw refusal;
@@ -141,15 +150,10 @@ final class Supply {
                     if (granted != null && listener != null) {
                         HeldCallbacks.run(() -> listener.ended(granted, null));
                     }
-                    return new Found(reservation, waiter, failure);
+                    return new Found(reservation, waiter, failure, arrivals);
                 }
-                try {
-                    slab = acquire(growth);
-                    failure = null;
-                } catch (IreeException e) {
-                    slab = null;
-                    failure = e;
-                }
+                giveBack(errand);
+                arrival = acquire(growth);
             }
         } finally {
             HeldCallbacks.end(held);
@@ -161,20 +165,14 @@ final class Supply {
         int growths = 0;
         for (Errand errand = decided; errand != Errand.NONE; growths++) {
             giveBack(errand);
-            Growth growth = errand.growth;
-            Errand next = Errand.NONE;
-            if (growth != null) {
-                Slab slab = null;
-                IreeException failure = null;
-                try {
-                    slab = acquire(growth);
-                } catch (IreeException e) {
-                    failure = e;
-                }
-                next = arrived(growth, slab, failure, growths);
-            }
+            Arrival arrival = errand.growth == null ? null : acquire(errand.growth);
+            Errand next = arrival == null && errand.back.isEmpty() ? Errand.NONE : serve(arrival, growths);
             carriedOut(errand);
             errand = next;
+            if (arrival == null && next.growth != null) { // this thread only returns slabs
+                growthExecutor.execute(() -> run(next));
+                return;
+            }
         }
     }
 
@@ -195,17 +193,22 @@ final class Supply {
         }
     }
 
-    /** Handles a slab that was acquired, or not, for the line; returns what to do next. Waiters are notified after the unlock. */
-    private Errand arrived(Growth growth, @Nullable Slab slab, @Nullable IreeException failure, int growths) {
+    /**
+     * Serves the line after an errand, whose slab has arrived, or not, or which has only returned some; returns what to do next. Waiters are
+     * notified after the unlock.
+     */
+    private Errand serve(@Nullable Arrival arrival, int growths) {
         boolean held = HeldCallbacks.begin();
         try {
             synchronized (lock) {
-                if (arrived(growth, slab) || failure == null) {
-                    slabs.begin(growths < GROWTHS_AT_ONCE, true);
-                    allotment.serve();
+                IreeException failure = arrival == null ? null : arrival.failure();
+                if (arrival == null || arrived(arrival) || failure == null) {
+                    slabs.begin(growths < GROWTHS_AT_ONCE, arrival != null);
+                    allotment.serve(); // POOL-6
                 } else if (isFinal(failure)) {
                     slabs.begin(true, true); // for the requests behind it
-                    allotment.failFirst(growth.pool(), failure);
+                    allotment.failFirst(arrival.growth().pool(), failure);
+                    allotment.serve(); // POOL-6: others too, where nobody waits for that pool any more
                 }
                 return slabs.takeErrand();
             }
@@ -215,22 +218,29 @@ final class Supply {
     }
 
     /**
-     * Under the lock: whether a slab that could not be acquired is not worth a wait. Only a shortage may end, and only while memory is in use,
-     * or was released and still is in use.
+     * Under the lock: whether a slab that could not be acquired is not worth a wait. Only a shortage may end: while memory is in use, or was
+     * released and still is in use; or while slabs are on their way to or from the provider, after which the line is served. POOL-6.
      */
     private boolean isFinal(IreeException failure) {
-        return failure.code() != StatusCode.RESOURCE_EXHAUSTED || allotment.isNothingLive() && !slabs.isAnyDying(pools);
+        return failure.code() != StatusCode.RESOURCE_EXHAUSTED
+                || allotment.isNothingLive() && !slabs.isAnyDying(pools) && !slabs.isAnyMoving();
     }
 
     /** Calls the provider. Converts what it throws, so that the caller can uncharge the bytes. */
-    private Slab acquire(Growth growth) {
+    private Arrival acquire(Growth growth) {
+        long returns;
+        synchronized (lock) {
+            returns = slabs.returns();
+        }
         try {
-            return provider.acquire(growth.pool().options(), growth.size(), growth.alignment());
+            Slab slab = provider.acquire(growth.pool().options(), growth.size(), growth.alignment());
+            return new Arrival(growth, slab, null, returns);
         } catch (IreeException e) {
-            throw e;
+            return new Arrival(growth, null, e, returns);
         } catch (RuntimeException | OutOfMemoryError e) {
-            throw new IreeException(
+            IreeException shortage = new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED, "no slab of %d bytes: %s".formatted(growth.size(), e), e);
+            return new Arrival(growth, null, shortage, returns);
         }
     }
 
@@ -243,17 +253,22 @@ final class Supply {
                 LOG.warn("slab of {} bytes could not be returned; its memory is leaked", slab.size(), e);
             }
         }
+        if (!errand.back.isEmpty()) {
+            synchronized (lock) {
+                slabs.returned(errand);
+            }
+        }
     }
 
     /** Under the lock: records a slab that was acquired, or not; returns whether another attempt makes sense. */
-    private boolean arrived(Growth growth, @Nullable Slab slab) {
-        slabs.got(growth, slab);
+    private boolean arrived(Arrival arrival) {
+        slabs.got(arrival.growth(), arrival.slab());
         lock.notifyAll(); // POOL-5
-        if (slab != null) {
+        if (arrival.slab() != null) {
             return true;
         }
         long before = slabs.bytes();
         pools.forEach(retention::giveBackAll); // the unused slabs may be what the system lacks
-        return slabs.bytes() < before;
+        return slabs.bytes() < before || slabs.returns() != arrival.returns(); // POOL-6
     }
 }

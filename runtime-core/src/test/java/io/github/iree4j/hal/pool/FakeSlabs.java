@@ -18,6 +18,7 @@ class FakeSlabs implements SlabProvider {
     int asked; // number of calls
     long system = Long.MAX_VALUE; // bytes that exist
     Runnable acquiring = () -> {}; // runs during acquire
+    Runnable acquired = () -> {}; // runs once the system has given a slab, or has not, before the caller learns of it
     Runnable releasing = () -> {}; // runs during release
     private long nextAddress = 64;
 
@@ -32,7 +33,13 @@ class FakeSlabs implements SlabProvider {
         Runnable meanwhile = acquiring;
         acquiring = () -> {};
         meanwhile.run();
-        return make(size, alignment);
+        try {
+            return make(size, alignment);
+        } finally {
+            Runnable then = acquired;
+            acquired = () -> {};
+            then.run();
+        }
     }
 
     private synchronized Slab make(long size, long alignment) {

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -175,23 +176,53 @@ class SlabSupplyTest extends MemoryLine {
     void aCallerWhoCannotWaitForReleasesWaitsForWhatIsBeingAcquired() throws InterruptedException {
         PoolSet set =
                 builder(10 * 64).pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64)).build();
-        List<Object> outcome = new ArrayList<>();
-        Thread caller = Thread.ofPlatform().unstarted(() -> {
-            try {
-                outcome.add(set.reserveNow(ReservationRequest.of(5 * 64)).size());
-            } catch (IreeException e) {
-                outcome.add(e);
-            }
-        });
-        slabs.acquiring = () -> {
-            caller.start();
-            while (!isWaiting(caller) && caller.getState() != Thread.State.TERMINATED) {
+        Caller caller = new Caller(set, 5 * 64);
+        slabs.acquiring = caller::startAndWait;
+        ask(set, "first", 5 * 64);
+        assertThat(caller.outcome()).isEqualTo(5L * 64);
+    }
+
+    // POOL-5
+    @Test
+    void aCallerWhomTheSystemRefusesWaitsForWhatItHasGivenToAnother() throws InterruptedException {
+        PoolSet set = builder(Long.MAX_VALUE)
+                .pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64))
+                .build();
+        slabs.system = 10 * 64;
+        Caller caller = new Caller(set, 5 * 64);
+        slabs.acquired = caller::startAndWait;
+        ask(set, "first", 5 * 64);
+        assertThat(caller.outcome()).isEqualTo(5L * 64);
+    }
+
+    /** A thread that cannot wait for releases. */
+    private static final class Caller {
+        private final List<Object> outcome = new ArrayList<>();
+        private final Thread thread;
+
+        Caller(PoolSet set, long size) {
+            thread = Thread.ofPlatform().unstarted(() -> {
+                try {
+                    outcome.add(set.reserveNow(ReservationRequest.of(size)).size());
+                } catch (IreeException e) {
+                    outcome.add(e);
+                }
+            });
+        }
+
+        /** Returns once it waits for a slab, or is over. */
+        void startAndWait() {
+            thread.start();
+            while (!isWaiting(thread) && thread.getState() != Thread.State.TERMINATED) {
                 Thread.onSpinWait();
             }
-        };
-        ask(set, "first", 5 * 64);
-        caller.join();
-        assertThat(outcome).containsExactly(5L * 64);
+        }
+
+        /** The size of its reservation, or why it has none. */
+        Object outcome() throws InterruptedException {
+            thread.join();
+            return outcome.getFirst();
+        }
     }
 
     /** Whether a thread waits for a slab, not just for a class to be loaded. */
@@ -218,6 +249,71 @@ class SlabSupplyTest extends MemoryLine {
         slabs.acquiring = () -> ask(set, "second", 5 * 64);
         assertThatThrownBy(() -> ask(set, "first", 10 * 64)).hasMessageContaining("the system has no 640 bytes");
         assertThat(got).containsOnlyKeys("second");
+    }
+
+    // POOL-6
+    @Test
+    void aRequestThatTheSystemRefusesWaitsForASlabThatIsOnItsWayToAnother() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        slabs.acquired = () -> ask(set, "second", 10 * 64);
+        ask(set, "first", 10 * 64);
+        assertThat(order).containsExactly("first");
+        release("first");
+        assertThat(order).containsExactly("first", "second");
+    }
+
+    // POOL-6
+    @Test
+    void aRequestThatTheSystemRefusesGetsASlabThatIsOnItsWayBack() {
+        List<Runnable> growths = new ArrayList<>();
+        PoolSet set = builder(Long.MAX_VALUE)
+                .pool(PoolOptions.tlsf("t", 64, 64 * MB))
+                .growth(growths::add)
+                .build();
+        slabs.system = 10 * 64;
+        ask(set, "first", 10 * 64);
+        release("first");
+        slabs.releasing = () -> ask(set, "second", 10 * 64);
+        set.trim();
+        assertThat(failed).isEmpty();
+        assertThat(growths).as("not by the thread that returns one").hasSize(1);
+        growths.getFirst().run();
+        assertThat(got).containsOnlyKeys("second");
+    }
+
+    // POOL-6
+    @Test
+    void aRequestIsNotJudgedByARefusalThatIsOlderThanTheReturnOfASlab() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 5 * 64);
+        release("first");
+        slabs.acquired = set::trim;
+        ask(set, "second", 10 * 64);
+        assertThat(got).containsOnlyKeys("second");
+    }
+
+    // POOL-6
+    @Test
+    void whoWaitsForASlabThatIsOnItsWayToAnotherIsToldThatNoneCame() {
+        List<Runnable> growths = new ArrayList<>();
+        PoolSet set = builder(1024)
+                .pool(PoolOptions.passThrough("small").withSizes(0, 256))
+                .pool(PoolOptions.passThrough("large"))
+                .growth(growths::add)
+                .build();
+        ask(set, "holder", 1024);
+        Cancellation withdrawn = ask(set, "first", 512);
+        release("holder");
+        slabs.system = 0;
+        slabs.acquiring = () -> {
+            withdrawn.cancel();
+            ask(set, "second", 256);
+        };
+        growths.getFirst().run();
+        assertThat(failed).containsOnlyKeys("second");
+        assertThat(set.statistics().waiting()).isZero();
     }
 
     @Test

@@ -366,8 +366,10 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             }
         }
         if (frontier.hasProducer()) {
-            if (!waiter.throughFailure || !find(frontier.producerAxis()).lost) { // its entry completes after all others
-                return reached(waiter, frontier.producerAxis(), frontier.producerEpoch());
+            long epoch = frontier.producerEpoch();
+            if (!waiter.throughFailure
+                    || !isLost(find(frontier.producerAxis()), epoch)) { // it completes after all others
+                return reached(waiter, frontier.producerAxis(), epoch);
             }
             if (frontier.isTainted()) { // its dependencies are incomplete
                 waiter.failure = new IreeException(
@@ -394,6 +396,11 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         }
         tracked.unlink(waiter);
         return true;
+    }
+
+    /** Under the lock: whether an operation will not complete. Its queue may report it quiet before the axis fails. TRACK-5. */
+    private static boolean isLost(TrackedAxis tracked, long epoch) {
+        return tracked.lost || tracked.quiesced >= epoch && tracked.epochVolatile() < epoch;
     }
 
     private TrackedAxis find(long axis) {

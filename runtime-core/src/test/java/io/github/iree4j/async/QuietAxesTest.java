@@ -173,6 +173,19 @@ class QuietAxesTest {
     }
 
     @Test
+    void aLostOperationDoesNotVouchForItsDependenciesBeforeItsAxisFails() {
+        Frontier lost = produced(first, 5, Frontier.of(second, 1));
+        tracker.whenOver(lost, this::called);
+        tracker.quiesce(first, 5); // its queue knows of the loss, the tracker not yet
+        tracker.whenOver(lost, this::called);
+        assertThat(calls).isEmpty();
+        tracker.fail(first, LOST);
+        assertThat(calls).isEmpty();
+        tracker.advance(second, 1);
+        assertThat(calls).containsExactly("over", "over");
+    }
+
+    @Test
     void theEndOfDependenciesThatALostOperationForgotIsUnknown() {
         Frontier lost = produced(first, 5, Frontier.of(second, 1).tainted());
         tracker.fail(first, LOST);

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,17 @@ import org.slf4j.LoggerFactory;
  * last piece: by that piece itself when it is a segment. To the counters of the queue all of it is one operation.
  */
 public abstract class CollectiveExecution {
+    /*
+     * GROUP-2: the fence of the submission ends once. end(), which any thread may call, moves to OVER and signals or fails it, unless the
+     * thread that submits the last segment has moved to HANDED_OVER before: then that segment does, and lets go of the resources. A failure
+     * reaches it through the timeline. The fences are the submitting thread's own, so end() does not close them.
+     */
+    private enum State {
+        RUNNING,
+        HANDED_OVER,
+        OVER
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(CollectiveExecution.class);
 
     private final QueueScheduler scheduler;
@@ -46,10 +58,8 @@ public abstract class CollectiveExecution {
     private final List<CollectiveCommand> collectives;
     private final List<List<Meetings.Ticket>> tickets = new ArrayList<>(); // of each collective
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
-    private final List<Fence> fences = new ArrayList<>(); // of the timeline; guarded by itself
-    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final AtomicBoolean gone = new AtomicBoolean();
-    private volatile boolean handedOver; // the signal fence, to the last segment
     private volatile int promised; // that many steps of collectives were followed by the next segment before their end
 
     // While the submitting thread is in submit(), a failure that no fence carries is thrown there.
@@ -249,14 +259,33 @@ public abstract class CollectiveExecution {
                 ? commands.recording().regionCount()
                 : collectives.get(collective).position();
         long done = 2L * index + 1;
-        Fence signalled = keep(Fence.at(timeline, done));
-        if (last && signal != null) {
+        try (Fence own = Fence.at(timeline, done);
+                Fence joined = last && signal != null ? Fence.join(List.of(signal, own)) : null) {
             // On a stream it is then promised: others can wait for it on the device. The caller's points come first:
-            // end()
-            // releases them.
-            handedOver = true;
-            signalled = keep(Objects.requireNonNull(Fence.join(List.of(signal, signalled))));
+            // end() releases them.
+            if (joined != null && !state.compareAndSet(State.RUNNING, State.HANDED_OVER)) { // GROUP-2
+                return;
+            }
+            watch(index, collective, done, last);
+            boolean taken = false;
+            IreeException refused;
+            try {
+                refused = parts().submit(
+                                wait, joined != null ? joined : own, () -> operation(new Segment(from, to, last)));
+                taken = refused == null;
+            } finally {
+                if (last && !taken) {
+                    letGo(true);
+                }
+            }
+            if (refused != null) {
+                end(refused, Frontier.EMPTY);
+            }
         }
+    }
+
+    /** Goes on once a segment allows it. */
+    private void watch(int index, int collective, long done, boolean last) {
         if (last) {
             timeline.whenReached(done, (value, failure) -> {
                 end(failure, failure == null ? frontier(done) : Frontier.EMPTY);
@@ -269,10 +298,6 @@ public abstract class CollectiveExecution {
                     guarded(() -> meet(index, collective));
                 }
             });
-        }
-        IreeException refused = parts().submit(wait, signalled, () -> operation(new Segment(from, to, last)));
-        if (refused != null) {
-            end(refused, Frontier.EMPTY);
         }
     }
 
@@ -348,7 +373,7 @@ public abstract class CollectiveExecution {
                     return;
                 }
             }
-            if (inOneGroup && !isTail(next) && !over.get()) {
+            if (inOneGroup && !isTail(next) && state.get() != State.OVER) {
                 guarded(() -> {
                     if (timeline.promiseExternal(2L * index + 2, primitive)) {
                         promised = index + 1;
@@ -402,14 +427,9 @@ public abstract class CollectiveExecution {
     }
 
     private void continueAfter(int index, int next) {
-        segment(index + 1, next, keep(Fence.at(timeline, 2L * index + 2)));
-    }
-
-    private Fence keep(Fence fence) {
-        synchronized (fences) {
-            fences.add(fence);
+        try (Fence wait = Fence.at(timeline, 2L * index + 2)) {
+            segment(index + 1, next, wait);
         }
-        return fence;
     }
 
     private void addArrivals(
@@ -451,23 +471,23 @@ public abstract class CollectiveExecution {
         return pin(buffer, offset, ref.length(), before, pins);
     }
 
-    /** Called once: releases everything, and signals. */
+    /** The first call releases everything, and signals. */
     private void end(@Nullable IreeException failure, Frontier outcome) {
-        if (!over.compareAndSet(false, true)) {
+        State before = state.getAndSet(State.OVER);
+        if (before == State.OVER) {
             return;
         }
         if (failure != null) {
             timeline.fail(failure);
             failChannels(failure);
         }
-        letGo(failure != null);
-        synchronized (fences) {
-            fences.forEach(Fence::close);
+        if (before != State.HANDED_OVER) { // else the last segment uses it
+            letGo(failure != null);
         }
         timeline.close();
         if (signal != null) {
-            if (handedOver) {
-                // the last segment has signalled it, or failed it
+            if (before == State.HANDED_OVER) { // GROUP-2
+                // the last segment signals it, or fails it
             } else if (failure == null) {
                 signal.signalOrFail(outcome);
             } else {

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.collective;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
@@ -20,9 +21,12 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +37,8 @@ class CollectiveExecutionTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
 
     private static final int FULL = 0x3F; // all stages
+
+    private static final IreeException CAUSE = new IreeException(StatusCode.UNAVAILABLE, "a participant is gone");
 
     /** A stream that waits for foreign work by itself. */
     private static final class Stream implements FifoBackend {
@@ -57,6 +63,7 @@ class CollectiveExecutionTest {
 
     private static final class Execution extends CollectiveExecution {
         private final List<Started> started = new ArrayList<>();
+        private Runnable making = () -> {}; // runs while an operation is being made
 
         Execution(QueueScheduler scheduler, RecordedCommandBuffer commands) {
             super(scheduler, commands, null);
@@ -64,6 +71,7 @@ class CollectiveExecutionTest {
 
         @Override
         protected QueueOperation operation(Segment segment) {
+            making.run();
             return new QueueOperation("segment") {
                 @Override
                 protected void retain() {}
@@ -138,6 +146,88 @@ class CollectiveExecutionTest {
             assertThat(done.isReached()).isTrue();
             assertThatCode(() -> ((GroupChannel) channel).group().collective(0)).doesNotThrowAnyException();
             scheduler.close();
+        }
+    }
+
+    /** A fill, a collective whose end is promised once its arrival is issued, and a fill behind it. */
+    private static CommandBuffer oneCollective(VirtualDevice device, Channel channel, Buffer buffer) {
+        CommandBuffer commands = device.createCommandBuffer(0, 3, -1, 0);
+        commands.fillBuffer(BufferRef.of(buffer), 7, 4, 0);
+        commands.executionBarrier(FULL, FULL, 0);
+        commands.collective(channel, SUM, 0, BufferRef.of(buffer), BufferRef.of(buffer), 1);
+        commands.executionBarrier(FULL, FULL, 0);
+        commands.fillBuffer(BufferRef.of(buffer), 9, 4, 0);
+        commands.finish();
+        return commands;
+    }
+
+    // GROUP-2
+    @Test
+    void aFailureDuringTheSubmissionOfTheLastCommandsIsWhatTheirFenceFailsWith() {
+        try (VirtualDevice device = VirtualDevice.builder().build();
+                Channel channel = device.createChannel(0, 0, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence done = Fence.at(timeline, 1)) {
+            QueueScheduler scheduler = QueueScheduler.create(device.schedulingDomain(), device, device, new Stream());
+            RecordedCommandBuffer commands = (RecordedCommandBuffer) oneCollective(device, channel, buffer);
+            Execution execution = new Execution(scheduler, commands);
+            execution.submit(null, done);
+            commands.close();
+            scheduler.completedUpTo(1);
+            Started collective = execution.started.getFirst();
+            execution.making = () -> {
+                collective.then().accept(CAUSE, Frontier.EMPTY);
+                assertThat(done.failure()).as("the operation is to end it").isNull();
+                assertThat(commands.isLive()).as("the operation uses them").isTrue();
+            };
+            collective.issued().accept(new Object());
+            assertThat(done.failure()).isSameAs(CAUSE);
+            assertThat(commands.isLive()).isFalse();
+            assertThat(scheduler.counters().failed()).isEqualTo(1);
+            assertThat(scheduler.counters().inFlight()).isZero();
+            scheduler.close();
+        }
+    }
+
+    // GROUP-2
+    @Test
+    void aFailureAnywhereInTheSubmissionOfTheLastCommandsIsWhatTheirFenceFailsWith() throws Exception {
+        try (VirtualDevice device = VirtualDevice.builder().build();
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64)) {
+            for (int round = Effort.rounds(2000); round > 0; round--) {
+                try (Channel channel = device.createChannel(0, 0, 1);
+                        TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                        Fence done = Fence.at(timeline, 1)) {
+                    QueueScheduler scheduler =
+                            QueueScheduler.create(device.schedulingDomain(), device, device, new Stream());
+                    CommandBuffer commands = oneCollective(device, channel, buffer);
+                    Execution execution = new Execution(scheduler, (RecordedCommandBuffer) commands);
+                    execution.submit(null, done);
+                    commands.close();
+                    scheduler.completedUpTo(1);
+                    Started collective = execution.started.getFirst();
+                    CyclicBarrier both = new CyclicBarrier(2);
+                    Thread issuing = Thread.ofPlatform().start(() -> {
+                        meet(both);
+                        collective.issued().accept(new Object());
+                    });
+                    meet(both);
+                    collective.then().accept(CAUSE, Frontier.EMPTY);
+                    issuing.join();
+                    scheduler.completedUpTo(2); // if it came to that
+                    assertThat(done.failure()).as("round %d", round).isSameAs(CAUSE);
+                    scheduler.close();
+                }
+            }
+        }
+    }
+
+    private static void meet(CyclicBarrier both) {
+        try {
+            both.await();
+        } catch (InterruptedException | BrokenBarrierException e) {
+            throw new AssertionError(e);
         }
     }
 }

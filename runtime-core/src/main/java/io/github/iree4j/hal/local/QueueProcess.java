@@ -17,7 +17,7 @@ final class QueueProcess extends TaskProcess {
 
     /**
      * Whether an operation waits for a lane. LANE-2: set before the last check of the lanes, and read after a lane has become
-     * free; so one side sees the other.
+     * free; so one side sees the other. The stream takes no lane meanwhile.
      */
     private volatile boolean wantsLane;
 
@@ -38,6 +38,10 @@ final class QueueProcess extends TaskProcess {
     /** Whether no operation waits to be started. */
     boolean isIdle() {
         return ready.isEmptyVolatile() && !wantsLane;
+    }
+
+    boolean wantsLane() {
+        return wantsLane;
     }
 
     void laneIsFree() {

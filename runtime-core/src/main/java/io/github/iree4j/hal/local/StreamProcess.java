@@ -57,7 +57,7 @@ final class StreamProcess extends TaskProcess {
         } else if (queue.isSerial(operation)) {
             queue.began(operation);
             queue.completed(operation, operation.execute(queue.runner(worker)));
-        } else if (!queue.startLane(operation)) {
+        } else if (queue.isLaneWanted() || !queue.startLane(operation)) { // LANE-2: behind those that wait for one
             queue.awaitLane(operation);
         }
         return DrainResult.WORKED;

@@ -253,6 +253,11 @@ final class TaskQueue implements UnorderedBackend {
         return false;
     }
 
+    /** Whether an operation waits for a lane. */
+    boolean isLaneWanted() {
+        return control.wantsLane();
+    }
+
     /** Has an operation wait for a lane. */
     void awaitLane(CommandOperation work) {
         control.add(work);

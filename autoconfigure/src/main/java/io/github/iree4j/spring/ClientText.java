@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.regex.Pattern;
 
 /**
@@ -21,11 +22,25 @@ public record ClientText(String text) implements FailureDetail {
      * Returns what clients may read of a failure.
      *
      * @param failure the failure of a call, or of loading a program
-     * @return its message, or the text in place of it, with the names of files and without their directories
+     * @return its message, or the text in place of it, with the names of files and without their directories; of a shortage of memory
+     *     without where it occurred, which may be in a call that the client's call has made, of a program that the client does not know
      */
     public static String of(Throwable failure) {
         ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;
-        return text == null ? withoutDirectories(String.valueOf(failure.getMessage())) : text.text();
+        return text == null
+                ? withoutDirectories(String.valueOf(withoutPlaces(failure).getMessage()))
+                : text.text();
+    }
+
+    private static Throwable withoutPlaces(Throwable failure) {
+        Throwable inner = failure;
+        while (inner instanceof IreeException e
+                && e.code() == StatusCode.RESOURCE_EXHAUSTED
+                && e.getCause() instanceof IreeException cause
+                && e.getMessage().startsWith(cause.getMessage())) {
+            inner = cause;
+        }
+        return inner;
     }
 
     private static String withoutDirectories(String message) {

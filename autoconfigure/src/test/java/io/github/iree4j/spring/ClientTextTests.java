@@ -44,4 +44,16 @@ class ClientTextTests {
         assertThat(ClientText.of(failure.during("in a batch"))).isEqualTo("there is no 'x'");
         assertThat(failure).hasMessageContaining("[y]");
     }
+
+    @Test
+    void whereMemoryIsShortIsNotForClients() {
+        IreeException shortage = new IreeException(StatusCode.RESOURCE_EXHAUSTED, "allocation of 5 bytes");
+        assertThat(ClientText.of(shortage.during("in @secret.main").during("in 'outer.call'")))
+                .isEqualTo("allocation of 5 bytes");
+        IreeException told =
+                new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no 5 bytes left: OUT_OF_MEMORY", shortage);
+        assertThat(ClientText.of(told)).isEqualTo(told.getMessage());
+        assertThat(ClientText.of(new IreeException(StatusCode.INTERNAL, "no").during("in @main")))
+                .isEqualTo("no; in @main");
+    }
 }

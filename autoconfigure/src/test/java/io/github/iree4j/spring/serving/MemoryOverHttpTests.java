@@ -297,7 +297,7 @@ class MemoryOverHttpTests {
         assertThat(answer.headers().firstValue("Retry-After")).isEmpty();
         assertThat(answer.body())
                 .contains(
-                        "allocation of " + 4 * BYTES + " bytes", "of 35651584 bytes", "beside what its own call holds");
+                        "allocation of " + 4 * BYTES + " bytes", "is 35651584 bytes", "beside what its own call holds");
     }
 
     /** How many requests the server has, whether their bodies are awaited or their calls made. */

@@ -119,7 +119,8 @@ final class Allotment {
         long length = pool.store.lengthFor(request.size());
         if (length > limit(pool, account(request))) {
             pool.failed();
-            throw exhausted(shortage.never(pool, request, account(request)), new NeverFits(request.size()));
+            throw refused(
+                    pool, request, shortage.never(pool, request, account(request)), new NeverFits(request.size()));
         }
         return length;
     }
@@ -358,7 +359,7 @@ final class Allotment {
             boolean isOwnFault = !verdict.late() && verdict.helped() == null && shortage.isOwnFault(waiter);
             NeverFits never = isOwnFault ? new NeverFits(waiter.request.size()) : null;
             if (line.remove(waiter)) { // POOL-2
-                LOG.warn("{}; {}", text, shortage.holders());
+                LOG.warn("{}; {}", text, shortage.details(waiter.pool, waiter.request, waiter.account));
                 left(waiter);
                 waiter.pool.failed();
                 end(waiter, null, exhausted(text, never));
@@ -424,11 +425,14 @@ final class Allotment {
 
     /** Explains why a request would have to wait, for a caller that cannot. */
     IreeException doesNotFitNow(Pool pool, ReservationRequest request) {
-        String text = shortage.now(pool, request, account(request));
+        return refused(pool, request, shortage.now(pool, request, account(request)), null);
+    }
+
+    private IreeException refused(Pool pool, ReservationRequest request, String text, @Nullable NeverFits never) {
         if (shortage.mayLog(clock.getAsLong())) {
-            LOG.warn("{}; {}", text, shortage.holders());
+            LOG.warn("{}; {}", text, shortage.details(pool, request, account(request)));
         }
-        return exhausted(text, null);
+        return exhausted(text, never);
     }
 
     private static IreeException exhausted(String text, @Nullable NeverFits never) {

@@ -454,6 +454,11 @@ public final class MemoryHolder {
         return 0;
     }
 
+    /** Whether another call has made this one. */
+    boolean isNested() {
+        return outer != null;
+    }
+
     boolean isSuspended() {
         return suspended;
     }

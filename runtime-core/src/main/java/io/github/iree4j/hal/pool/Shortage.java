@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says why a request is not granted, in the units that memory is granted in. Services pass the message on to their clients, so it has the
- * request, the limit that binds, what the requester's own program holds, what would have to end, and the remedy, and nothing about others;
- * {@link #holders} says who holds what, for the log. Guarded by the lock of the set.
+ * Says why a request is not granted. Services pass the message on to their clients, so it has the request, the limit that binds, what would
+ * have to end, and the remedy, but neither names of programs nor bytes that anybody holds: even the requester may be a call that the client's
+ * call has made, of a program that the client does not know. {@link #details} has the rest, for the log. Guarded by the lock of the set.
  */
 final class Shortage {
     private static final String REMEDY =
@@ -51,12 +51,10 @@ final class Shortage {
     String never(Pool pool, ReservationRequest request, Account account) {
         long length = pool.store.lengthFor(request.size());
         String limit = length > account.quota
-                ? "the quota of '%s'%s is %d bytes".formatted(account.consumer, ofOwner(), account.quota)
+                ? quota(request, account)
                 : length > pool.options.budget()
                         ? "pool '%s' has at most %d bytes".formatted(pool.name(), pool.options.budget())
-                        : length > slabs.budget
-                                ? "the limit%s is %d bytes".formatted(ofOwner(), slabs.budget)
-                                : "the system has at most %d bytes".formatted(capacity);
+                        : length > slabs.budget ? limit() : "the system has at most %d bytes".formatted(capacity);
         return "allocation of %d bytes exceeds the memory limit and can never fit: %s; raise the limit or use less at once"
                 .formatted(request.size(), limit);
     }
@@ -69,72 +67,54 @@ final class Shortage {
 
     /** Of a request that has waited too long. */
     String late(Waiter waiter, long waited) {
-        return "allocation of %d bytes%s has waited %d ms for memory, the longest wait allowed: %s"
-                        .formatted(
-                                waiter.request.size(),
-                                of(waiter),
-                                TimeUnit.NANOSECONDS.toMillis(waited),
-                                state(waiter.pool, waiter.request, waiter.account))
+        return "allocation of %d bytes has waited %d ms for memory, the longest wait allowed: %s"
+                        .formatted(waiter.request.size(), TimeUnit.NANOSECONDS.toMillis(waited), state(waiter))
                 + REMEDY;
     }
 
     /** Of a request that waits in vain. */
     String inVain(Waiter waiter) {
-        return "allocation of %d bytes%s waits for memory that no running work will free: %s"
-                        .formatted(
-                                waiter.request.size(), of(waiter), state(waiter.pool, waiter.request, waiter.account))
+        return "allocation of %d bytes waits for memory that no running work will free: %s"
+                        .formatted(waiter.request.size(), state(waiter))
                 + REMEDY;
     }
 
     /** Of a request that waits in vain and fails for another. */
     String forAnother(Waiter waiter) {
-        return "allocation of %d bytes%s is given up for an older request: each of the calls in flight holds memory that another waits for: %s"
-                        .formatted(
-                                waiter.request.size(), of(waiter), state(waiter.pool, waiter.request, waiter.account))
+        return "allocation of %d bytes is given up for an older request: each of the calls in flight holds memory that another waits for: %s"
+                        .formatted(waiter.request.size(), state(waiter))
                 + REMEDY;
     }
 
-    private static String of(Waiter waiter) {
-        return waiter.stake == null ? "" : " for " + waiter.stake.holder;
+    private String state(Waiter waiter) {
+        return state(waiter.pool, waiter.request, waiter.account);
     }
 
-    /** What there is, in slabs, what the requester's program has of it, and what would have to end. */
+    /** The limit that binds, and what would have to end. */
     private String state(Pool pool, ReservationRequest request, Account account) {
         MemoryHolder holder = request.holder();
         Stake own = holder == null ? null : holder.knownStakeIn(pool.set);
-        String share = "%s holds %d bytes transient, %d persistent"
-                .formatted(account.name(), account.transientLive, account.persistentLive);
-        long length = pool.store.lengthFor(request.size());
-        String limit = account.isOverQuota(length)
-                ? "the quota of '%s'%s is %d bytes".formatted(account.consumer, ofOwner(), account.quota)
-                : inSlabs(pool);
-        return limit + "; " + share + "; " + remedy(pool, request, account, own);
+        String limit = account.isOverQuota(pool.store.lengthFor(request.size())) ? quota(request, account) : limit();
+        return limit + "; " + remedy(pool, request, account, own);
+    }
+
+    /** The quota that binds. That of a call that another has made is of a program of which the client may know nothing. */
+    private String quota(ReservationRequest request, Account account) {
+        MemoryHolder holder = request.holder();
+        return holder != null && holder.isNested()
+                ? "it exceeds a quota" + ofOwner()
+                : "the quota%s is %d bytes".formatted(ofOwner(), account.quota);
+    }
+
+    private String limit() {
+        return slabs.budget == Long.MAX_VALUE
+                ? "there is no limit" + ofOwner()
+                : "the limit%s is %d bytes".formatted(ofOwner(), slabs.budget);
     }
 
     private String ofOwner() {
         String name = owner.get();
         return name.isEmpty() ? "" : " of " + name;
-    }
-
-    private String inSlabs(Pool pool) {
-        long idle = 0;
-        long ownIdle = 0;
-        long live = 0;
-        for (Pool each : pools) {
-            long unused = slabs.idleBytes(each);
-            idle += unused;
-            live += each.live();
-            ownIdle += each.equals(pool) ? unused : 0;
-        }
-        long room = Math.min(slabs.budget - slabs.bytes() + idle, pool.options.budget() - pool.slabBytes() + ownIdle);
-        long held = slabs.bytes() - idle;
-        String limit = slabs.budget == Long.MAX_VALUE
-                ? "without a limit%s, %d bytes are in use".formatted(ofOwner(), live)
-                : "of the limit%s of %d bytes %d are in use".formatted(ofOwner(), slabs.budget, live);
-        String largest = slabs.budget == Long.MAX_VALUE && pool.options.budget() == Long.MAX_VALUE
-                ? ""
-                : ", and a piece can have at most %d".formatted(Math.max(room, pool.store.largestFree()));
-        return "%s and %d more in slabs that are in use%s".formatted(limit, Math.max(0, held - live), largest);
     }
 
     private String remedy(Pool pool, ReservationRequest request, Account account, @Nullable Stake own) {
@@ -204,6 +184,36 @@ final class Shortage {
             logged = now;
         }
         return may;
+    }
+
+    /** What a message leaves out: whose request it is, what there is, in slabs, and who holds how much. */
+    String details(Pool pool, ReservationRequest request, Account account) {
+        String limit = account.isOverQuota(pool.store.lengthFor(request.size()))
+                ? "the quota of %s%s is %d bytes".formatted(account.name(), ofOwner(), account.quota)
+                : inSlabs(pool);
+        MemoryHolder holder = request.holder();
+        return "for %s: %s; %s".formatted(holder == null ? account.name() : holder, limit, holders());
+    }
+
+    private String inSlabs(Pool pool) {
+        long idle = 0;
+        long ownIdle = 0;
+        long live = 0;
+        for (Pool each : pools) {
+            long unused = slabs.idleBytes(each);
+            idle += unused;
+            live += each.live();
+            ownIdle += each.equals(pool) ? unused : 0;
+        }
+        long room = Math.min(slabs.budget - slabs.bytes() + idle, pool.options.budget() - pool.slabBytes() + ownIdle);
+        long held = slabs.bytes() - idle;
+        String limit = slabs.budget == Long.MAX_VALUE
+                ? "without a limit%s, %d bytes are in use".formatted(ofOwner(), live)
+                : "of the limit%s of %d bytes %d are in use".formatted(ofOwner(), slabs.budget, live);
+        String largest = slabs.budget == Long.MAX_VALUE && pool.options.budget() == Long.MAX_VALUE
+                ? ""
+                : ", and a piece can have at most %d".formatted(Math.max(room, pool.store.largestFree()));
+        return "%s and %d more in slabs that are in use%s".formatted(limit, Math.max(0, held - live), largest);
     }
 
     /** Says who holds how much. */

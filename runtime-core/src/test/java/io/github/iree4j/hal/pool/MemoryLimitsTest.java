@@ -23,7 +23,7 @@ class MemoryLimitsTest extends MemoryLine {
         ask(set, "modest", 500 * 64);
         assertThat(order).containsExactly("greedy", "modest");
         assertThat(set.statistics().waiting()).isEqualTo(1);
-        assertThatThrownBy(() -> ask(set, "greedy", 5 * 64)).hasMessageContaining("the quota of 'greedy' is 256 bytes");
+        assertThatThrownBy(() -> ask(set, "greedy", 5 * 64)).hasMessageContaining("the quota is 256 bytes");
         first.release(Frontier.EMPTY);
         assertThat(order).containsExactly("greedy", "modest", "greedy");
         assertThat(set.statistics().consumers())
@@ -123,7 +123,7 @@ class MemoryLimitsTest extends MemoryLine {
     }
 
     @Test
-    void aRefusalSpeaksOfSlabsAndOfNobodyElse() {
+    void aRefusalSpeaksOfTheLimitAndOfNobody() {
         PoolSet set = builder(10 * 64)
                 .pool(PoolOptions.tlsf("t", 4 * 64, 4 * 64))
                 .patience(1)
@@ -136,11 +136,11 @@ class MemoryLimitsTest extends MemoryLine {
         ReservationRequest mine = ReservationRequest.of(8 * 64).withConsumer("mine");
         assertThatThrownBy(() -> set.reserveNow(mine))
                 .hasMessageContaining("allocation of 512 bytes exceeds the memory limit now")
-                .hasMessageContaining("of the limit of 640 bytes 192 are in use and 64 more in slabs that are in use")
-                .hasMessageContaining("a piece can have at most 384")
-                .hasMessageContaining("'mine' holds 0 bytes transient, 0 persistent")
+                .hasMessageContaining("the limit is 640 bytes")
                 .hasMessageContaining("it fits once others have ended and results or tensors are closed")
-                .hasMessageNotContaining("secret");
+                .hasMessageNotContaining("secret")
+                .hasMessageNotContaining("192") // they hold
+                .hasMessageNotContaining("384"); // they leave
         kept.release(Frontier.EMPTY);
         assertThatThrownBy(() -> set.reserveNow(mine)).hasMessageContaining("it fits once others have ended;");
         ask(set, "mine", 10 * 64);

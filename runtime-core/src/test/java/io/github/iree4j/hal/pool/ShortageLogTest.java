@@ -41,10 +41,36 @@ class ShortageLogTest extends KnotLine {
         assertThat(logged())
                 .singleElement()
                 .asString()
-                .contains("for call of 'b' is given up for an older request")
+                .contains("is given up for an older request")
+                .contains(
+                        "for call of 'b': of the limit of 128 bytes 128 are in use and 0 more in slabs that are in use")
                 .contains("call of 'a' holds 64 bytes and waits for memory")
                 .contains("call of 'b' holds 64 bytes and waits for memory")
                 .contains("'a' has 64 bytes transient, 0 persistent");
+    }
+
+    @Test
+    void whoseQuotaIsExceededIsInTheLogOnly() {
+        PoolSet set = halves().quota("q", HALF / 2).build();
+        ReservationRequest request = ReservationRequest.of(HALF).withConsumer("q");
+        assertThatThrownBy(() -> set.reserveNow(request))
+                .hasMessageContaining("the quota is 32 bytes")
+                .hasMessageNotContaining("'q'");
+        assertThat(logged()).singleElement().asString().contains("for 'q': the quota of 'q' is 32 bytes");
+    }
+
+    @Test
+    void theQuotaOfACallThatAnotherHasMadeIsInTheLogOnly() {
+        PoolSet set = halves().quota("q", HALF / 2).build();
+        MemoryHolder outer = new MemoryHolder("outer", new OperationsUnderWay());
+        MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay(), null, outer);
+        MemoryHolder before = inner.enter();
+        ReservationRequest request = ReservationRequest.of(HALF).withConsumer("q");
+        assertThatThrownBy(() -> set.reserveNow(request))
+                .hasMessageContaining("exceeds a quota")
+                .hasMessageNotContaining("32");
+        inner.leave(before);
+        assertThat(logged()).singleElement().asString().contains("for call of 'inner': the quota of 'q' is 32 bytes");
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -327,6 +329,36 @@ class AdmissionTest {
             assertThat(answered).hasValue(6 * 200);
             programs.forEach(Program::close);
             assertThat(live(runtime)).isZero();
+        }
+    }
+
+    @Test
+    void aCallThatExceedsItsQuotaByItselfIsJudgedBesideAProgramThatKeepsTheDeviceBusy() {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryQuota("add", 2 * 64)
+                .memoryHostWait(Duration.ofMillis(50))
+                .memoryWait(Duration.ofSeconds(20))
+                .build();
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device("local", "local://", options)
+                        .build();
+                Program program = add(runtime);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence done = Fence.at(timeline, 1)) {
+            runtime.device().queue(0).hostCall(null, done, over::join, 0);
+            try {
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
+                        .withMessageContaining("waits for memory that no running work will free")
+                        .withMessageContaining("it does not fit beside what its own call holds")
+                        .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(16)));
+                assertThat(done.isReached()).isFalse();
+                assertThat(live(runtime)).isZero();
+            } finally {
+                over.complete(null);
+                done.await();
+            }
         }
     }
 

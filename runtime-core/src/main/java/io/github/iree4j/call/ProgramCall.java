@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,6 +97,7 @@ final class ProgramCall {
         if (over) {
             values = ResultReader.read(function.signature().results(), returned, program.memory());
             hasReturned = true;
+            call.holder().suspendsUntil(List.of());
         }
         return over;
     }

@@ -33,6 +33,14 @@ public final class SchedulingDomain {
          * @param cause the failure of the operations
          */
         void withdraw(Predicate<MemoryHolder> calls, IreeException cause);
+
+        /**
+         * Counts the requests for memory without which a call cannot continue.
+         *
+         * @param call the call
+         * @return as {@link SchedulingDomain#heldByMemory}
+         */
+        int heldByMemory(MemoryHolder call);
     }
 
     /** Counts merges of frontiers. */
@@ -218,6 +226,18 @@ public final class SchedulingDomain {
         if (known != null) {
             known.withdraw(calls, cause);
         }
+    }
+
+    /**
+     * Counts the requests for memory without which a call cannot continue, whatever others do: each of its unfinished operations, and its code,
+     * waits for one of these requests, or for one of these operations. Takes locks of queues and timelines, with which nobody calls anything.
+     *
+     * @param call the call
+     * @return their number; 0 proves nothing: part of the call may continue, or wait for somebody else
+     */
+    public int heldByMemory(MemoryHolder call) {
+        Queues known = queues.get();
+        return known == null ? 0 : known.heldByMemory(call);
     }
 
     /**

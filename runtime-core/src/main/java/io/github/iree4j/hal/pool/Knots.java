@@ -4,13 +4,16 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +40,8 @@ final class Knots {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
     private final long patience;
+    private final long hostPatience;
+    private final ToIntFunction<MemoryHolder> held;
     private final AdmissionGate gate;
     private final StakeList stakes = new StakeList(); // of holders with requests in line or with memory
     private long ofNoCallTransient;
@@ -67,6 +72,8 @@ final class Knots {
         this.clock = builder.clock;
         this.delayed = builder.delayed;
         this.patience = builder.patience;
+        this.hostPatience = builder.hostPatience;
+        this.held = builder.held;
         this.gate = gate;
         this.resolution = new Resolution(pools, slabs, deaths);
         this.hope = new Hope(set, stakes, resolution, gate, builder.hostPatience);
@@ -172,6 +179,9 @@ final class Knots {
             }
             stakes.add(stake);
         }
+        if (mayBeAlone(waiter)) {
+            lookIn(aloneAfter());
+        }
         suspect(); // KNOT-1
         if (patience != Long.MAX_VALUE) {
             lookIn(patience);
@@ -255,6 +265,10 @@ final class Knots {
                     next = Math.min(next, rest);
                 }
             }
+            if (mayBeAlone(waiter)) { // beside work that never ends only looks find out
+                long rest = aloneAfter() - (now - waiter.since);
+                next = Math.min(next, rest > 0 ? rest : aloneAfter());
+            }
         }
         if (!line.isEmpty() && verdicts.isEmpty()) {
             knot(line, now, growing, verdicts);
@@ -278,6 +292,7 @@ final class Knots {
         stirsBefore = stirs;
         if (growing || busy.getAsBoolean() || isFreeingUnderWay()) {
             line.forEach(each -> each.hopeless = false);
+            alone(line, now, verdicts);
             return;
         }
         List<Waiter> doomed =
@@ -291,6 +306,35 @@ final class Knots {
                     .min(Resolution.OLDEST_CALL_FIRST)
                     .ifPresent(each -> verdicts.add(new Verdict(each, false, null)));
         }
+    }
+
+    /**
+     * Looks for calls that nobody can help, whatever is under way: each of their requests exceeds its quota with what the call itself holds, and
+     * nothing of the call continues before they are granted. Only the host might release something; it is given its time.
+     */
+    private void alone(List<Waiter> line, long now, List<Verdict> verdicts) {
+        Set<Stake> judged = new HashSet<>();
+        for (Waiter each : line) {
+            Stake stake = each.stake;
+            if (stake != null
+                    && mayBeAlone(each)
+                    && now - each.since >= aloneAfter()
+                    && !stake.failing
+                    && judged.add(stake)
+                    && stake.holder.isBehind() == null
+                    && Resolution.of(stake, line).allMatch(resolution::exceedsQuotaAlone)
+                    && held.applyAsInt(stake.holder) == stake.waiting) {
+                verdicts.add(new Verdict(each, false, null));
+            }
+        }
+    }
+
+    private boolean mayBeAlone(Waiter waiter) {
+        return waiter.stake != null && waiter.account.quota != Long.MAX_VALUE && hostPatience != Long.MAX_VALUE;
+    }
+
+    private long aloneAfter() {
+        return Math.max(hostPatience, CONFIRM_NANOS);
     }
 
     /** Whether a request could be granted if the calls of which requests have failed had released their memory. */

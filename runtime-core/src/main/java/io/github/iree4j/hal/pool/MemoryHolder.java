@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Fence;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ public final class MemoryHolder {
     private static final VarHandle TURN;
     private static final VarHandle AWAITED;
     private static final VarHandle SUSPENDED;
+    private static final VarHandle FENCES;
     private static final VarHandle OVER;
     private static final VarHandle UNDER_WAY;
     private static final VarHandle LEFT;
@@ -40,6 +42,7 @@ public final class MemoryHolder {
             FIRST = lookup.findVarHandle(MemoryHolder.class, "first", Stake.class);
             TURN = lookup.findVarHandle(MemoryHolder.class, "turn", Supplier.class);
             AWAITED = lookup.findVarHandle(MemoryHolder.class, "awaited", MemoryHolder.class);
+            FENCES = lookup.findVarHandle(MemoryHolder.class, "fences", List.class);
             SUSPENDED = lookup.findVarHandle(MemoryHolder.class, "suspended", boolean.class);
             OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
@@ -59,6 +62,7 @@ public final class MemoryHolder {
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile @Nullable MemoryHolder awaited;
     private volatile boolean suspended;
+    private volatile @Nullable List<Fence> fences; // that its suspended code waits for
     private volatile boolean over;
     private volatile boolean kept;
     private volatile int underWay; // unfinished operations, and calls that it made and that have not settled
@@ -166,6 +170,15 @@ public final class MemoryHolder {
     }
 
     /**
+     * Returns how many operations of the call, and calls that it made, have not finished.
+     *
+     * @return their number, at some moment
+     */
+    public int unfinished() {
+        return underWay;
+    }
+
+    /**
      * Returns the counter of its program's operations.
      *
      * @return the same for all calls of a program
@@ -192,6 +205,7 @@ public final class MemoryHolder {
         MemoryHolder before = CURRENT.get();
         CURRENT.set(this);
         if (suspended) {
+            FENCES.setRelease(this, null);
             SUSPENDED.setRelease(this, false);
         }
         return before;
@@ -205,6 +219,26 @@ public final class MemoryHolder {
     public void leave(@Nullable MemoryHolder before) {
         CURRENT.set(before);
         SUSPENDED.setRelease(this, true);
+    }
+
+    /**
+     * Notes that the holder's code suspends, and continues once all of these fences are reached or one has failed. For the thread that acts for
+     * the holder, before {@link #leave}; a wait for anything else is not noted.
+     *
+     * @param awaited the fences, only read, as long as the code waits; none when the code has returned
+     */
+    public void suspendsUntil(List<Fence> awaited) {
+        FENCES.setRelease(this, awaited);
+    }
+
+    /**
+     * Returns what the holder's code waits for.
+     *
+     * @return the fences, which may be closed by now; none when the code has returned; null when that is not known, or the code runs
+     */
+    public @Nullable List<Fence> suspendedUntil() {
+        List<Fence> awaited = fences;
+        return suspended ? awaited : null;
     }
 
     /**

@@ -16,6 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 
 /** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
@@ -27,6 +28,7 @@ public final class PoolSetBuilder {
     final List<PoolOptions> pools = new ArrayList<>();
     final Map<String, Long> quotas = new HashMap<>();
     BooleanSupplier busy = () -> false;
+    ToIntFunction<MemoryHolder> held = call -> 0;
     LongSupplier clock = System::nanoTime;
     LongFunction<Executor> delayed = nanos -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS);
     Executor growth = Runnable::run;
@@ -201,6 +203,18 @@ public final class PoolSetBuilder {
      */
     public PoolSetBuilder busy(BooleanSupplier underWay) {
         this.busy = Objects.requireNonNull(underWay, "underWay");
+        return this;
+    }
+
+    /**
+     * Sets what knows of a call that nothing of it continues before requests of it are granted, whatever is in flight.
+     *
+     * @param requests returns the number of such requests, or 0 when that is not known; called with the lock of the set held; always 0 unless
+     *     set
+     * @return this builder
+     */
+    public PoolSetBuilder held(ToIntFunction<MemoryHolder> requests) {
+        this.held = Objects.requireNonNull(requests, "requests");
         return this;
     }
 

@@ -67,7 +67,8 @@ final class Resolution {
                 .toList();
     }
 
-    private static Stream<Waiter> of(Stake stake, List<Waiter> waiters) {
+    /** The requests of a call among others. */
+    static Stream<Waiter> of(Stake stake, List<Waiter> waiters) {
         return waiters.stream().filter(each -> stake.equals(each.stake));
     }
 
@@ -136,6 +137,19 @@ final class Resolution {
         long room =
                 Math.min(slabs.budget - slabs.bytes() + all.idle, pool.options.budget() - pool.slabBytes() + own.idle);
         return pool.store.couldTake(length, alignment, free) || pool.store.growth(length, alignment, room) > 0;
+    }
+
+    /** Whether a request exceeds its quota with what its own call holds, whatever others hold. */
+    boolean exceedsQuotaAlone(Waiter waiter) {
+        long[] own = {0};
+        for (Pool each : pools) {
+            each.store.forEach(block -> own[0] += isOwn(block, waiter) ? block.used : 0);
+        }
+        return waiter.length > waiter.account.quota - own[0];
+    }
+
+    private static boolean isOwn(Block block, Waiter waiter) {
+        return block.stake != null && block.stake.equals(waiter.stake) && waiter.account.equals(block.account);
     }
 
     /** Adds up the blocks of a pool, slab by slab. */

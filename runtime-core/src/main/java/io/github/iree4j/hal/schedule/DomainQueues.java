@@ -31,6 +31,11 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.values().forEach(queue -> queue.withdraw(calls, cause));
     }
 
+    @Override
+    public int heldByMemory(MemoryHolder call) {
+        return MemoryWaits.holding(call, queues.values());
+    }
+
     /** Records that an operation waits for memory: from now on idle queues are reported. */
     void shortOfMemory() {
         shortOfMemory = true;

@@ -418,6 +418,15 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
+    /** Adds the operations of a call that are held back before they are issued. */
+    final void addHeldBack(MemoryHolder call, List<QueueOperation> held) {
+        for (Deferral each : pending.all()) {
+            if (call.equals(each.operation.holder)) {
+                held.add(each.operation);
+            }
+        }
+    }
+
     private static boolean isOfOne(Predicate<MemoryHolder> calls, QueueOperation operation) {
         MemoryHolder holder = operation.holder;
         return holder != null && calls.test(holder);

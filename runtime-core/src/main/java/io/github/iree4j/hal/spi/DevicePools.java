@@ -72,6 +72,7 @@ public final class DevicePools {
                 .frontierCapacity(options.schedulingDomain().frontierCapacity())
                 .observation(options.schedulingDomain().memory())
                 .busy(busy)
+                .held(options.schedulingDomain()::heldByMemory)
                 .growth(growth);
     }
 

@@ -107,6 +107,10 @@ final class FenceImports {
             call.returnI32(StatusCode.DEADLINE_EXCEEDED.number());
             return;
         }
+        MemoryHolder holder = MemoryHolder.current();
+        if (holder != null && timeoutMillis < 0) { // else it continues after the timeout
+            holder.suspendsUntil(pending);
+        }
         call.defer(new FenceWait(pending, timeoutMillis));
     }
 

@@ -15,11 +15,15 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What every backend's queues must do with the memory that work allocates, frees and uses. */
@@ -217,6 +221,114 @@ public abstract class QueueMemoryContract extends DeviceContract {
         q.fill(ready, chained, buffer, 0, 4, 0, 4, 0);
         assertThat(chained.failure()).isSameAs(ready.failure());
         assertFails(StatusCode.INVALID_ARGUMENT, "length -5", () -> q.alloca(null, null, PARAMS, -5, 0));
+    }
+
+    /** A call that has much of a device's memory, and whose next allocation waits for that; its code waits for what ends it. */
+    private final class Starving {
+        final Device small = closed(open(DeviceOptions.builder().memoryLimit(4 << 20)));
+        final DeviceQueue small0 = small.queue(0);
+        final MemoryHolder call = new MemoryHolder("starving", new OperationsUnderWay());
+        final Fence freed = fence();
+        final Buffer has;
+
+        Starving() {
+            Fence ready = fence();
+            closed(small0.alloca(null, ready, PARAMS, 64, 0)); // what no call holds is hope: nobody judges the request
+            ready.await();
+            MemoryHolder before = call.enter();
+            ready = fence();
+            has = closed(small0.alloca(null, ready, PARAMS, 3 << 20, 0));
+            ready.await();
+            Fence more = fence();
+            Fence filled = fence();
+            Buffer wanted = closed(small0.alloca(null, more, PARAMS, 3 << 20, 0));
+            small0.fill(more, filled, wanted, 0, 64, 1, 4, 0);
+            small0.dealloca(filled, freed, has, 0);
+            suspend(before, freed);
+        }
+
+        void suspend(@Nullable MemoryHolder before, Fence... awaited) {
+            call.suspendsUntil(List.of(awaited));
+            call.leave(before);
+        }
+
+        int heldByMemory() {
+            return small.schedulingDomain().heldByMemory(call);
+        }
+
+        /** Waits until the host has learnt of the end of an operation, which may be after its signal. */
+        void awaitHeld() {
+            while (heldByMemory() != 1) {
+                assertThat(freed.failure()).isNull();
+                Thread.onSpinWait();
+            }
+        }
+
+        void end() {
+            small.schedulingDomain().withdraw(call, LOST);
+            assertFails(freed, StatusCode.DATA_LOSS, "lost on purpose");
+            assertThat(heldByMemory()).isZero();
+        }
+    }
+
+    @Test
+    void aCallIsKnownToBeHeldByItsRequestForMemoryIfAllOfItWaitsForThat() {
+        Starving starving = new Starving();
+        starving.awaitHeld();
+        MemoryHolder before = starving.call.enter();
+        assertThat(starving.heldByMemory()).as("its code runs").isZero();
+        starving.suspend(before);
+        assertThat(starving.heldByMemory()).as("its code has returned").isEqualTo(1);
+        starving.call.enter();
+        starving.call.leave(before);
+        assertThat(starving.heldByMemory()).as("its code waits for something").isZero();
+        starving.end();
+    }
+
+    @Test
+    void aCallThatAlsoWaitsForOthersIsNotKnownToBeHeldByMemory() {
+        Starving starving = new Starving();
+        starving.awaitHeld();
+        Fence foreign = fence();
+        MemoryHolder before = starving.call.enter();
+        starving.suspend(before, starving.freed, foreign);
+        assertThat(starving.heldByMemory())
+                .as("its code waits for another fence too")
+                .isZero();
+        before = starving.call.enter();
+        MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay(), null, starving.call);
+        starving.suspend(before, starving.freed);
+        assertThat(starving.heldByMemory()).as("a call that it made goes on").isZero();
+        inner.end();
+        inner.settle(() -> {});
+        starving.awaitHeld();
+        before = starving.call.enter();
+        Fence filled = fence();
+        starving.small0.fill(foreign, filled, starving.has, 0, 64, 1, 4, 0);
+        starving.suspend(before, starving.freed);
+        assertThat(starving.heldByMemory())
+                .as("an operation of it waits for others")
+                .isZero();
+        foreign.signal();
+        filled.await();
+        starving.awaitHeld();
+        starving.end();
+    }
+
+    @Test // KNOT-2
+    void aCallIsNotSaidToBeHeldByMemoryWhileAnOperationOfItGoesOn() {
+        Starving starving = new Starving();
+        for (int round = 0; round < Effort.rounds(50, 500); round++) {
+            Fence foreign = fence();
+            Fence filled = fence();
+            MemoryHolder before = starving.call.enter();
+            starving.small0.fill(foreign, filled, starving.has, 0, 64, round, 4, 0);
+            starving.suspend(before, starving.freed);
+            Thread.startVirtualThread(foreign::signal);
+            starving.awaitHeld();
+            assertThat(filled.isReached()).isTrue();
+        }
+        starving.end();
     }
 
     @Test

@@ -1,0 +1,164 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls that exceed their quota with what they hold themselves, while something else is always under way; the test advances the clock. */
+class QuotaBesideWorkTest extends KnotLine {
+    private static final long GIVEN = 5 * Knots.CONFIRM_NANOS;
+
+    private final AtomicInteger held = new AtomicInteger(1); // requests that are known to hold the calls that wait
+
+    @BeforeEach
+    void somethingIsUnderWay() {
+        busy = true;
+    }
+
+    private PoolSetBuilder limited(long quota) {
+        return builder(8 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .quota("q", quota)
+                .delayed(this::after)
+                .held(call -> held.get())
+                .hostPatience(GIVEN);
+    }
+
+    private static MemoryHolder call() {
+        return new MemoryHolder("q", new OperationsUnderWay());
+    }
+
+    private void ask(PoolSet set, MemoryHolder call, String name) {
+        askAs(set, call, name, "q");
+    }
+
+    @Test
+    void aCallThatNothingButItsOwnMemoryCouldHelpFailsOnceTheHostHasHadItsTime() {
+        PoolSet set = limited(HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        ask(set, call, "more");
+        pass(GIVEN - 1);
+        assertThat(failed).isEmpty();
+        pass(1);
+        assertThat(failed).containsOnlyKeys("more");
+        assertThat(failed.get("more"))
+                .hasMessageContaining("waits for memory that no running work will free")
+                .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(HALF)));
+    }
+
+    @Test
+    void aCallIsJudgedAtALookThatKnowsThatItIsHeld() {
+        PoolSet set = limited(HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        held.set(0); // something of it goes on, or may
+        ask(set, call, "more");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        held.set(1);
+        pass(GIVEN);
+        assertThat(failed).containsOnlyKeys("more");
+    }
+
+    @Test
+    void aCallWaitsForWhatOthersHoldOfItsQuota() {
+        PoolSet set = limited(2 * HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        ask(set, call(), "other");
+        ask(set, call, "more");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        release("other");
+        assertThat(got).containsKey("more");
+    }
+
+    @Test
+    void aCallWaitsWhileAnotherRequestOfItMayBeGranted() {
+        PoolSet set = builder(8 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .quota("q", 3 * HALF)
+                .delayed(this::after)
+                .held(call -> held.get())
+                .hostPatience(GIVEN)
+                .build();
+        MemoryHolder call = call();
+        askFor(set, call, "has", 2 * HALF);
+        ask(set, call(), "other");
+        askFor(set, call, "much more", 2 * HALF);
+        ask(set, call, "more");
+        held.set(2);
+        pass(LONG);
+        assertThat(failed).as("one of its requests waits for the other call").isEmpty();
+        release("other");
+        assertThat(got).containsKey("more");
+        held.set(1);
+        pass(GIVEN);
+        assertThat(failed).containsOnlyKeys("much more");
+    }
+
+    private void askFor(PoolSet set, MemoryHolder call, String name, long size) {
+        MemoryHolder before = call.enter();
+        set.reserve(ReservationRequest.of(size).withConsumer("q"), (reservation, failure) -> {
+            if (reservation != null) {
+                got.put(name, reservation);
+            } else {
+                failed.put(name, failure);
+            }
+        });
+        call.leave(before);
+    }
+
+    @Test
+    void aCallWhoseRequestsAreNotAllHereIsNotJudged() {
+        PoolSet set = limited(HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        ask(set, call, "more");
+        held.set(2); // one of another device
+        pass(LONG);
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
+    void aCallThatWaitsForOneThatItHasMadeIsNotJudged() {
+        PoolSet set = limited(HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        ask(set, call, "more");
+        MemoryHolder awaited = call.awaits(call());
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        call.goesOn(awaited);
+        pass(GIVEN);
+        assertThat(failed).containsOnlyKeys("more");
+    }
+
+    @Test
+    void ofSeveralRequestsOfACallOneFails() {
+        PoolSet set = limited(HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        ask(set, call, "more");
+        ask(set, call, "yet more");
+        held.set(2);
+        pass(GIVEN);
+        assertThat(failed).as("the call is going to give back what it has").hasSize(1);
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).hasSize(1);
+    }
+
+    @Test
+    void aCallWithoutAQuotaIsNotJudged() {
+        PoolSet set = limited(HALF).build();
+        MemoryHolder call = call();
+        for (int i = 0; i < 9; i++) {
+            askAs(set, call, String.valueOf(i), "free");
+        }
+        pass(LONG);
+        assertThat(failed).as("nothing in flight is known to keep memory").isEmpty();
+    }
+}

@@ -214,15 +214,15 @@ final class ProgramLoader {
         try {
             List<VmModule> modules = new ArrayList<>();
             VmTypes types = types(options);
+            String consumer = options.account();
             for (ProgramOptions.Source source : options.modules()) {
-                modules.add(module(source, types, options.tracer(), owned));
+                modules.add(module(source, types, options.tracer(), consumer, owned));
             }
-            addOffered(options.offered(), modules);
+            addOffered(options.offered(), modules, consumer);
             Map<VmFunction, Signature> signatures =
                     GivenSignatures.applied(options.signatures(), RecoveredDeclarations.signatures(modules));
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
-            String consumer = options.account();
             List<VmModule> linked = new ArrayList<>();
             addUnlessGiven(
                     linked,
@@ -333,9 +333,13 @@ final class ProgramLoader {
     }
 
     private VmModule module(
-            ProgramOptions.Source source, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
+            ProgramOptions.Source source,
+            VmTypes types,
+            @Nullable CallTracer tracer,
+            String consumer,
+            List<AutoCloseable> owned) {
         return switch (source) {
-            case ProgramOptions.Source.Module given -> withTensors(given.module());
+            case ProgramOptions.Source.Module given -> withTensors(given.module(), consumer);
             case ProgramOptions.Source.File file -> {
                 try (ModuleBytes bytes = file.mapped() ? ModuleBytes.map(file.path()) : ModuleBytes.read(file.path())) {
                     yield module(bytes, types, tracer, owned);
@@ -365,21 +369,21 @@ final class ProgramLoader {
         return module;
     }
 
-    private VmModule withTensors(VmModule module) {
+    private VmModule withTensors(VmModule module, String consumer) {
         return module instanceof JavaModule java
-                ? java.with(Tensor.class, new TensorReferences(new DeviceMemory(devices.getFirst()), leaks))
+                ? java.with(Tensor.class, new TensorReferences(new DeviceMemory(devices, consumer), leaks))
                 : module;
     }
 
     /** Prepends the offered modules that the modules import from, transitively. */
-    private void addOffered(List<VmModule> offered, List<VmModule> modules) {
+    private void addOffered(List<VmModule> offered, List<VmModule> modules, String consumer) {
         boolean added = true;
         while (added) {
             added = false;
             for (VmModule each : offered) {
                 if (isWanted(modules, each.name())
                         && modules.stream().noneMatch(module -> module.name().equals(each.name()))) {
-                    modules.addFirst(withTensors(each));
+                    modules.addFirst(withTensors(each, consumer));
                     added = true;
                 }
             }

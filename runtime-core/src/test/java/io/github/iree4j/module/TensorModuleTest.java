@@ -11,6 +11,7 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.ConsumerStatistics;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
@@ -178,6 +179,18 @@ class TensorModuleTest {
         try (Program program = load(new Doubler());
                 Results results = program.function("main").invoke(new int[] {1, 2, 3})) {
             assertThat(results.tensor(0)).hasToString("3xi32=2 4 6");
+        }
+    }
+
+    @Test
+    void tensorsThatJavaMethodsReturnAreOnTheAccountOfTheProgram() {
+        try (Program program = load(new Doubler());
+                Results results = program.function("main").invoke(new int[] {1, 2, 3})) {
+            assertThat(results.size()).isEqualTo(1);
+            assertThat(runtime.device().allocator().poolStatistics().consumers())
+                    .filteredOn(each -> each.bytesTransient() + each.bytesPersistent() > 0)
+                    .extracting(ConsumerStatistics::consumer)
+                    .containsExactly("main");
         }
     }
 

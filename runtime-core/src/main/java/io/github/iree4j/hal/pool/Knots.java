@@ -102,7 +102,7 @@ final class Knots {
         }
         stake.hold(length);
         if (stake.kept) {
-            kept(account, length, stake.holder.isKept());
+            kept(stake.account, length, stake.holder.isKept());
         }
     }
 
@@ -115,8 +115,9 @@ final class Knots {
         }
     }
 
-    private void kept(Account account, long bytes, boolean byProgram) {
-        if (bytes != 0) {
+    /** What a holder keeps counts with one account, whatever its other reservations are charged to: so what is added is what is subtracted. */
+    private void kept(@Nullable Account account, long bytes, boolean byProgram) {
+        if (bytes != 0 && account != null) {
             gate.keep(account.share, bytes, byProgram);
         }
     }
@@ -129,7 +130,7 @@ final class Knots {
         }
         stake.hold(-length);
         if (stake.kept) {
-            kept(account, -length, stake.holder.isKept());
+            kept(stake.account, -length, stake.holder.isKept());
         }
         forget(stake);
     }

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** GATE-1, GATE-2, GATE-3: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
 @Timeout(300)
@@ -221,6 +224,40 @@ class AdmissionGateTest extends GateLine {
         assertThat(entered).isEmpty();
         gate.keep(small, -30, false);
         assertThat(entered).containsExactly("a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"small, '', false", "'', small, false", "small, '', true", "'', small, true"})
+    void whatACallKeepsOfTwoConsumersIsMissingInAQuotaOnlyUntilItIsReleased(
+            String first, String second, boolean isOverBetween) {
+        PoolSet blocks = builder(100 * 64)
+                .pool(PoolOptions.fixedBlock("f", 64, 1))
+                .quota("small", 40 * 64)
+                .build();
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        Reservation one = reserved(blocks, call, first);
+        if (isOverBetween) {
+            call.end();
+        }
+        Reservation two = reserved(blocks, call, second);
+        assertThat(one.release(Frontier.EMPTY)).isTrue();
+        call.end();
+        assertThat(two.release(Frontier.EMPTY)).isTrue();
+        Need half = new Need(20 * 64);
+        assertThat(blocks.gate().tryAdmit("small", half)).isNotNull();
+        assertThat(blocks.gate().tryAdmit("small", half)).as("all of the quota").isNotNull();
+        assertThat(blocks.gate().tryAdmit("small", new Need(1)))
+                .as("and no more")
+                .isNull();
+    }
+
+    private static Reservation reserved(PoolSet set, MemoryHolder call, String consumer) {
+        MemoryHolder before = call.enter();
+        try {
+            return set.reserveNow(ReservationRequest.of(64).asPersistent().withConsumer(consumer));
+        } finally {
+            call.leave(before);
+        }
     }
 
     @Test

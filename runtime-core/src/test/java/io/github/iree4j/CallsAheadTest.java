@@ -5,12 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.module.Export;
+import io.github.iree4j.module.IreeModule;
+import io.github.iree4j.module.JavaModule;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -111,6 +116,72 @@ class CallsAheadTest {
             }
             timeline.await(8);
             calls.forEach(call -> call.join().close());
+        }
+    }
+
+    /** A module whose function submits a call behind a fence. */
+    @IreeModule("custom")
+    static final class Submitting {
+        private final ProgramFunction inner;
+        private final Fence after;
+        private @Nullable CompletableFuture<Results> submitted;
+
+        Submitting(ProgramFunction inner, Fence after) {
+            this.inner = inner;
+            this.after = after;
+        }
+
+        @Export("twice")
+        int twice(int value) {
+            submitted = inner.submit(after, null, input(SMALL), factors(SMALL));
+            return 2 * value;
+        }
+
+        @Export("double")
+        Tensor same(Tensor value) {
+            return value;
+        }
+    }
+
+    private static DeviceOptions limited(long bytes) {
+        return DeviceOptions.builder()
+                .memoryLimit(bytes)
+                .memoryWait(MINUTES)
+                .memoryHostWait(MINUTES)
+                .build();
+    }
+
+    @Test
+    void aCallThatAJavaFunctionMakesAheadOfItsFenceAsksAtItsFirstDeviceOnly() throws Exception {
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device("full", "local://", limited(1 << 20))
+                        .device("first", "local://", limited(1 << 30))
+                        .device("around", "local://", limited(1 << 30))
+                        .build();
+                Tensor kept = runtime.upload(ones(1000, COLUMNS)); // beside which nobody may count on room
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(Fixtures.file("3.13.0/cpu-async/outer.vmfb"))
+                        .device("first")
+                        .device("full")
+                        .overlappingCalls(true)
+                        .build());
+                Timeline timeline = runtime.createTimeline();
+                Fence after = timeline.at(1)) {
+            assertThat(kept.shape()).hasSize(2);
+            Submitting module = new Submitting(program.function("outer"), after);
+            try (Program around = runtime.load(ProgramOptions.builder()
+                    .module(JavaModule.of(module))
+                    .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                    .device("around")
+                    .build())) {
+                around.function("main").invoke(4, new float[] {1, 2, 3, 4}).close();
+                CompletableFuture<Results> submitted = Objects.requireNonNull(module.submitted);
+                assertThat(runtime.devices().get(1).allocator().statistics().bytesLive())
+                        .as("its inputs, since it is made")
+                        .isGreaterThanOrEqualTo((long) SMALL * (COLUMNS + 1) * Float.BYTES);
+                after.signal();
+                submitted.get(50, TimeUnit.SECONDS).close();
+            }
         }
     }
 

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * How a submitted call gets the right to hold memory: at once, or in the line of each {@link AdmissionGate} of its program, one after the
  * other. A nested call has the right of the outer call, which may wait for the nested one, and asks only at devices where the outer call has
  * not. A call whose code submits its work behind a fence needs memory for its inputs only until the fence is reached; then its whole need
- * counts. Such a call asks at its first device only: with parts of their needs at several devices, two that become due together might each wait
- * for the other.
+ * counts. Such a call, nested or not, asks at its first device only: with parts of their needs at several devices, two that become due together
+ * might each wait for the other.
  */
 final class Admitting {
     private final ProgramCalls program;
@@ -54,7 +54,8 @@ final class Admitting {
         this.holder = holder;
         this.ahead = ahead;
         MemoryHolder outer = MemoryHolder.current();
-        this.asks = outer != null ? needs.beside(outer, size) : ahead == null ? needs.of(size) : needs.atFirstDevice();
+        List<MemoryNeed> all = ahead == null ? needs.of(size) : needs.atFirstDevice();
+        this.asks = outer == null ? all : MemoryNeeds.beside(outer, all);
         this.isDone = now && (outer != null && asks.isEmpty() || program.held().isEmpty() && isAdmitted());
         this.isMade = isDone;
     }

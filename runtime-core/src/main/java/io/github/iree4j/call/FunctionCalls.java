@@ -89,7 +89,7 @@ public final class FunctionCalls {
                 Call call = Call.confined(fullName, arguments);
                 try {
                     if (!program.isWorker()) { // else nobody would do the work that it waits for
-                        admit(call, size, outer == null ? needs.of(size) : needs.beside(outer, size));
+                        admit(call, size, outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)));
                     }
                     learn = () -> needs.failed(holder);
                     holder.calledHere(program.worksOnCaller());

@@ -34,11 +34,9 @@ final class MemoryNeeds {
                         .toList();
     }
 
-    /** Of a call that another makes: the needs at devices where that one has not asked. */
-    List<MemoryNeed> beside(MemoryHolder outer, InputSize inputs) {
-        return of(inputs).stream()
-                .filter(each -> outer.admission(each.gate()) == null)
-                .toList();
+    /** Of a call that another makes: those of its needs at devices where that one has not asked. */
+    static List<MemoryNeed> beside(MemoryHolder outer, List<MemoryNeed> all) {
+        return all.stream().filter(each -> outer.admission(each.gate()) == null).toList();
     }
 
     /** The need of its first device alone. */

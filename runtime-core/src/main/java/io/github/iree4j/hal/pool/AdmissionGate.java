@@ -331,7 +331,10 @@ public final class AdmissionGate {
         }
     }
 
-    /** Serves the line, and sees to it that this happens again while calls wait, whatever others do. */
+    /**
+     * Serves the line, and sees to it that this happens again while calls wait, whatever others do: within {@link #solitude} while one of them
+     * is ready. So who exits or leaves need not schedule a look, and nobody goes in later than that.
+     */
     private void look() {
         long next;
         synchronized (lock) {
@@ -392,13 +395,11 @@ public final class AdmissionGate {
             if (full == all && first != null) {
                 return false;
             }
-            boolean isBrief = full.isQuiet();
-            long bound = isBrief ? hostPatience : patience;
             long waited = now - Math.max(call.readySince, full.lastAdmitted);
             if (bound != Long.MAX_VALUE && waited >= bound) {
                 return true;
             }
-            next = Math.min(next, Math.min(bound - waited, hostPatience)); // it may be alone any time
+            next = Math.min(next, Math.min(bound - waited, solitude));
             return false;
         }
 
@@ -418,6 +419,8 @@ public final class AdmissionGate {
             }
             releaseAhead(call);
             call.admitted(committed);
+            boolean isBrief = full.isQuiet() || waited < hostPatience; // it may be alone by then
+            long bound = isBrief ? hostPatience : patience;
         }
     }
 
@@ -433,11 +436,12 @@ public final class AdmissionGate {
             serveAhead(look);
         }
         count();
-        return look.next;
+        return waiting == 0 ? Long.MAX_VALUE : look.next;
     }
 
     /** Who has run alone for long enough counts with what it has held by then. */
     private void endSolitude(Look look) {
+                next = Math.min(next, solitude);
         for (Iterator<Admission> each = alone.iterator(); each.hasNext(); ) {
             Admission call = each.next();
             long rest = solitude - (look.now - call.aloneSince);

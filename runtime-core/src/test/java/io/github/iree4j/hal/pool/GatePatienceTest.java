@@ -21,6 +21,21 @@ class GatePatienceTest extends GateLine {
     }
 
     @Test
+    void aCallThatComesToBeAloneWaitsForTheHostNoLongerThanHostPatience() {
+        call("a", 5);
+        gate.keep(null, 90, false);
+        call("b", 50);
+        pass(HOST / 2);
+        call("c", 2); // b's wait begins with its admission
+        pass(HOST / 4 * 3);
+        exit("a");
+        exit("c");
+        assertThat(entered).containsExactly("a", "c");
+        pass(HOST / 4);
+        assertThat(entered).containsExactly("a", "c", "b");
+    }
+
+    @Test
     void callsThatWaitForTheHostAreAdmittedOneByOne() {
         gate.keep(null, 90, false);
         call("a", 50);

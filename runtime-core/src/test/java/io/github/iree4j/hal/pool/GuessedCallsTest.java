@@ -30,6 +30,9 @@ class GuessedCallsTest extends GateLine {
     /** A look may be so much late. */
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** For which a first call is alone at most. */
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
     private MemoryHolder holds(String name, long bytes) {
         MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
         call.stakeIn(set).hold(bytes);
@@ -145,6 +148,42 @@ class GuessedCallsTest extends GateLine {
         assertThat(entered).containsExactly("a");
         pass(1);
         assertThat(entered).containsExactly("a", "b");
+    }
+
+    @Test
+    void aFirstCallDoesNotWaitAsLongAsAnotherDoesForTheHost() {
+        AdmissionGate other = bytes(LIMIT, PATIENCE).gate();
+        other.join("", new Need(60), false, _ -> entered.add("a"));
+        other.join("", new Need(60), false, _ -> entered.add("b"));
+        other.join("", new Need(-10), false, _ -> entered.add("c"));
+        pass(SECOND + SOON);
+        assertThat(entered).containsExactly("a", "c");
+    }
+
+    @Test
+    void aFirstCallThatTheEndOfAnotherLetInIsNoLongerAlone() {
+        AdmissionGate other = bytes(LIMIT, PATIENCE).gate();
+        Admission a = other.join("", new Need(60), false, _ -> entered.add("a"));
+        other.join("", new Need(-50), false, _ -> entered.add("b"));
+        other.join("", new Need(45), false, _ -> entered.add("c"));
+        pass(2 * SECOND);
+        a.exit();
+        assertThat(entered).containsExactly("a", "b");
+        pass(SECOND + SOON);
+        assertThat(entered).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void aFirstCallThatTakesLongLetsCallsInThatWaitForTheirFences() {
+        for (int i = 0; i < 6; i++) {
+            ahead("ahead" + i, 10);
+        }
+        call("first", "", new Need(-10));
+        assertThat(entered).doesNotContain("ahead5").contains("first");
+        exit("ahead0");
+        assertThat(entered).as("the first call has all that there is").doesNotContain("ahead5");
+        pass(HOST);
+        assertThat(entered).contains("ahead5");
     }
 
     @Test

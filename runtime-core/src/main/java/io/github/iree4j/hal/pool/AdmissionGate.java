@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * what it has held so far. A call that has waited as long to be alone, and as long since the last such call was admitted, is admitted beside
  * others, with the best guess.
  *
+ * <p><b>Shut.</b> Where calls have failed so that another may go on, no call is admitted while what they release is kept for that one's request
+ * ({@link Claim}): its inputs, which cannot wait, would be refused.
+ *
  * <p><b>Several devices.</b> A call that needs memory of several devices asks at one gate after the other, in {@link #ORDER}, so that no two
  * calls wait for what the other has.
  *
@@ -46,8 +49,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdmissionGate {
     /*
-     * GATE-1: no call stays outside that fits. A call joins the line before it reads what is committed and kept; who releases some of that
-     * reads the length of the line afterwards.
+     * GATE-1: no call stays outside that fits. A call joins the line before it reads what is committed and kept, and whether the gate is
+     * shut; who releases some of that, or opens the gate, reads the length of the line afterwards.
      * GATE-2: what a call was admitted with is released once: by the exit that takes its state from ADMITTED to LEFT.
      * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and before its whole need
      * is committed. So calls that become due together do not each take a part of what one of them needs.
@@ -323,6 +326,26 @@ public final class AdmissionGate {
         }
     }
 
+    /**
+     * Admits no call within a limit until {@link #open}: what is released there is kept for one request, so a call's inputs would be refused.
+     * Under the lock of the set, as is that.
+     *
+     * @param quota the limit; null for that of the device
+     */
+    void shut(@Nullable Share quota) {
+        limit(quota).shut(true);
+    }
+
+    /** Admits calls within a limit again. */
+    void open(@Nullable Share quota) {
+        limit(quota).shut(false);
+        wake();
+    }
+
+    private Share limit(@Nullable Share quota) {
+        return quota == null ? all : quota;
+    }
+
     private void wake() {
         if (waiting > 0) { // GATE-1
             synchronized (lock) {
@@ -396,6 +419,8 @@ public final class AdmissionGate {
                 return false;
             }
             long waited = now - Math.max(call.readySince, full.lastAdmitted);
+            boolean isBrief = full.isQuiet() || waited < hostPatience; // it may be alone by then
+            long bound = isBrief ? hostPatience : patience;
             if (bound != Long.MAX_VALUE && waited >= bound) {
                 return true;
             }
@@ -416,11 +441,10 @@ public final class AdmissionGate {
                 lastGuess = now;
                 call.alone(now);
                 alone.add(call);
+                next = Math.min(next, solitude);
             }
             releaseAhead(call);
             call.admitted(committed);
-            boolean isBrief = full.isQuiet() || waited < hostPatience; // it may be alone by then
-            long bound = isBrief ? hostPatience : patience;
         }
     }
 
@@ -441,7 +465,6 @@ public final class AdmissionGate {
 
     /** Who has run alone for long enough counts with what it has held by then. */
     private void endSolitude(Look look) {
-                next = Math.min(next, solitude);
         for (Iterator<Admission> each = alone.iterator(); each.hasNext(); ) {
             Admission call = each.next();
             long rest = solitude - (look.now - call.aloneSince);

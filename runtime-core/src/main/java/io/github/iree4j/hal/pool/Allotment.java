@@ -67,7 +67,7 @@ final class Allotment {
         this.capacity = builder.provider.capacity();
         this.knots = new Knots(builder, set, pools, slabs, deaths, gate);
         this.shortage = new Shortage(builder, pools, slabs, knots.resolution(), knots.stakes(), accounts);
-        this.turns = new Turns(line, knots, slabs, Math.min(builder.budget, capacity));
+        this.turns = new Turns(line, knots, slabs, gate, Math.min(builder.budget, capacity));
     }
 
     /** Whether nothing is reserved, so that nothing will be released. */
@@ -102,7 +102,7 @@ final class Allotment {
     private Account account(ReservationRequest request) {
         Account account = accounts.of(request.consumer());
         if (account.claim == null && account.quota != Long.MAX_VALUE) {
-            account.claim = new Claim(account.quota, account, knots);
+            account.claim = new Claim(account.quota, account, knots, gate);
         }
         return account;
     }
@@ -341,6 +341,7 @@ final class Allotment {
             return;
         }
         long now = clock.getAsLong();
+        turns.endBefore(now);
         long grants = turns.grants();
         if (knots.isStill(now, slabs.isGrowing(), grants)) { // what claims hold back may be what everything waits for
             turns.suspend(true);

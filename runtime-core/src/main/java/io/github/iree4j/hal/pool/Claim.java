@@ -15,17 +15,20 @@ final class Claim {
     final long limit;
     final @Nullable Account account; // null for the budget
     private final Knots knots;
+    private final AdmissionGate gate;
     private @Nullable Waiter waiter;
     private boolean overOlder; // older requests give way too
     private long since; // the number of the last grant before it
     private long beside; // transient bytes of later grants without a call
     private long until; // the clock's nanoseconds
     private int exceptions;
+    private boolean shuts; // the gate, within the limit
 
-    Claim(long limit, @Nullable Account account, Knots knots) {
+    Claim(long limit, @Nullable Account account, Knots knots, AdmissionGate gate) {
         this.limit = limit;
         this.account = account;
         this.knots = knots;
+        this.gate = gate;
     }
 
     /** The request that others give way to; null for none. */
@@ -41,6 +44,14 @@ final class Claim {
         since = grants;
         beside = 0;
         exceptions = 0;
+        shuts = overOlder && suits(claimant);
+        if (shuts) {
+            gate.shut(share());
+        }
+    }
+
+    private @Nullable Share share() {
+        return account == null ? null : account.share;
     }
 
     /** Whether requests older than its own give way. */
@@ -50,6 +61,10 @@ final class Claim {
 
     void end() {
         waiter = null;
+        if (shuts) {
+            shuts = false;
+            gate.open(share());
+        }
     }
 
     void endBefore(long now) {

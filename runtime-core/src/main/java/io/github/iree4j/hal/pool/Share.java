@@ -24,6 +24,7 @@ final class Share {
     private final AtomicLong kept = new AtomicLong();
 
     private volatile long permanent; // the part kept by loaded programs
+    private volatile boolean isShut; // what is released is kept for one request; written under the lock of the set
 
     /** When a call that had to wait for it was admitted last, by the gate's clock. Guarded by the gate's lock. */
     long lastAdmitted = Long.MIN_VALUE / 2;
@@ -64,8 +65,13 @@ final class Share {
         return running() <= 0;
     }
 
+    /** Commits nothing more to calls until further notice, or again. Under the lock of the set. */
+    void shut(boolean whether) {
+        isShut = whether;
+    }
+
     /**
-     * Commits the need of a call, if there is room for it; a call that is alone has all the room that programs leave.
+     * Commits the need of a call, if it is not shut and there is room; a call that is alone has all the room that programs leave.
      *
      * @param had committed to it before, as a part of its need
      */
@@ -75,7 +81,7 @@ final class Share {
         for (; ; ) {
             long now = committed.get();
             long spare = now == had ? 0 : now <= ahead ? shared : lost;
-            if (wanted > limit - kept.get() - now - spare) {
+            if (isShut || wanted > limit - kept.get() - now - spare) {
                 return false;
             }
             if (committed.compareAndSet(now, now + part(need) - had)) {
@@ -92,12 +98,13 @@ final class Share {
     }
 
     /**
-     * Commits everything to a call whose need nobody knows, if no other call runs and there is room for its inputs: a guess is no reason to
-     * wait for the host.
+     * Commits everything to a call whose need nobody knows, if it is not shut, no other call runs and there is room for its inputs: a guess is
+     * no reason to wait for the host.
      */
     boolean tryCommitAll(long inputs, long had) {
         long now = committed.get();
-        return isQuiet()
+        return !isShut
+                && isQuiet()
                 && Math.min(inputs, limit - permanent) - had <= limit - kept.get() - now
                 && committed.compareAndSet(now, now + limit - had);
     }
@@ -116,7 +123,7 @@ final class Share {
         return true;
     }
 
-    /** Commits the need of a call, whether or not there is room. */
+    /** Commits the need of a call, whether or not it is shut or there is room. */
     void commit(long need, long had) {
         committed.addAndGet(part(need) - had);
     }

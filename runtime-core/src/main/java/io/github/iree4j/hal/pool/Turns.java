@@ -41,11 +41,11 @@ final class Turns {
     private long grants; // their number
     private boolean suspended; // claims hold nobody back
 
-    Turns(WaitingLine line, Knots knots, Slabs slabs, long limit) {
+    Turns(WaitingLine line, Knots knots, Slabs slabs, AdmissionGate gate, long limit) {
         this.line = line;
         this.knots = knots;
         this.slabs = slabs;
-        this.budget = new Claim(limit, null, knots);
+        this.budget = new Claim(limit, null, knots, gate);
     }
 
     /** The number of the last grant. */
@@ -165,6 +165,16 @@ final class Turns {
         budget.released(reservation);
         if (reservation.account.claim != null) {
             reservation.account.claim.released(reservation);
+        }
+    }
+
+    /** Ends the claims whose time is over: whoever waits outside for that asks for no memory. */
+    void endBefore(long now) {
+        budget.endBefore(now);
+        for (Waiter each : line.all()) {
+            if (each.account.claim != null) {
+                each.account.claim.endBefore(now);
+            }
         }
     }
 

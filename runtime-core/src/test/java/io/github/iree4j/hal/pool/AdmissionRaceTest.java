@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * GATE-1, GATE-2, GATE-3: threads that ask, become due, wait, leave and exit at once: each call that stays is admitted, no more than there is
- * is held at once, and nothing stays committed.
+ * GATE-1, GATE-2, GATE-3: threads that ask, become due, wait, leave and exit at once, and shut and open the gate: each call that stays is
+ * admitted, no more than there is is held at once, and nothing stays committed.
  */
 @Timeout(300)
 class AdmissionRaceTest extends MemoryLine {
@@ -78,6 +78,12 @@ class AdmissionRaceTest extends MemoryLine {
 
     private static void call(AdmissionGate gate, AtomicLong holding, Random random) throws InterruptedException {
         String consumer = random.nextBoolean() ? "small" : "";
+        if (random.nextInt(4) == 0) {
+            synchronized (holding) { // in place of the lock of the set
+                gate.shut(gate.quota(consumer));
+                gate.open(gate.quota(consumer));
+            }
+        }
         Known need = new Known(1 + random.nextInt(80));
         boolean isAhead = random.nextInt(3) == 0;
         Admission call = isAhead ? gate.tryAdmitAhead(consumer, need) : gate.tryAdmit(consumer, need);

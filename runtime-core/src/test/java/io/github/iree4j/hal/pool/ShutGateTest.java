@@ -1,0 +1,157 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.frontier.Frontier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * GATE-1: calls that come while what others release is kept for one request stay outside, since they would get no memory, and are admitted
+ * afterwards. The test advances the clock.
+ */
+@Timeout(300)
+class ShutGateTest extends KnotLine {
+    private final PoolSet set = builder(4 * HALF)
+            .pool(PoolOptions.passThrough("p"))
+            .waste(0)
+            .quota("q", 3 * HALF)
+            .delayed(this::after)
+            .build();
+    private final AdmissionGate gate = set.gate();
+    private final List<String> entered = new ArrayList<>();
+
+    /** What a call needs as far as anybody knows, and what it may need. */
+    private record Need(long bytes, long most) implements MemoryEstimate {
+        @Override
+        public long inputs() {
+            return HALF / 4;
+        }
+    }
+
+    /** What is known of a call that comes. */
+    enum Kind {
+        KNOWN,
+        GUESSED,
+        AHEAD;
+
+        Admission join(AdmissionGate gate, List<String> entered) {
+            return gate.join("", need(), this == AHEAD, _ -> entered.add("new"));
+        }
+
+        boolean isAdmittedAtOnce(AdmissionGate gate) {
+            return (this == AHEAD ? gate.tryAdmitAhead("", need()) : gate.tryAdmit("", need())) != null;
+        }
+
+        private Need need() {
+            return new Need(HALF, this == GUESSED ? 5 * HALF : HALF);
+        }
+    }
+
+    private Cancellation ask(MemoryHolder call, String name, String consumer, long size) {
+        MemoryHolder before = call.enter();
+        try {
+            return set.reserve(ReservationRequest.of(size).withConsumer(consumer), (reservation, failure) -> {
+                if (reservation != null) {
+                    got.put(name, reservation);
+                } else {
+                    failed.put(name, failure);
+                }
+            });
+        } finally {
+            call.leave(before);
+        }
+    }
+
+    /** Two calls fail for the request of a third and have not ended; they hold what that lacks. */
+    private Cancellation help(String consumer, long size) {
+        MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
+        MemoryHolder b = new MemoryHolder("b", new OperationsUnderWay());
+        MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
+        ask(a, "a", consumer, HALF);
+        ask(b, "b", consumer, HALF);
+        ask(c, "c", consumer, HALF);
+        Cancellation more = ask(a, "more for a", consumer, size);
+        ask(b, "more for b", consumer, 2 * HALF);
+        ask(c, "more for c", consumer, 2 * HALF);
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b", "more for c");
+        return more;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void noCallIsAdmittedBeforeTheRequestIsGrantedThatOthersHaveFailedFor(Kind kind) {
+        help("", 3 * HALF);
+        assertThat(kind.isAdmittedAtOnce(gate)).isFalse();
+        kind.join(gate, entered);
+        release("b");
+        assertThat(entered).as("this is not enough").isEmpty();
+        release("c");
+        assertThat(got).containsKey("more for a");
+        assertThat(entered).containsExactly("new");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCallWaitsNoLongerThanMemoryIsKeptForARequest(Kind kind) {
+        help("", 3 * HALF);
+        kind.join(gate, entered);
+        pass(Turns.CLAIM_NANOS - Knots.CONFIRM_NANOS);
+        assertThat(entered).isEmpty();
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(entered).containsExactly("new");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCallIsAdmittedOnceTheRequestIsWithdrawnThatOthersHaveFailedFor(Kind kind) {
+        Cancellation more = help("", 3 * HALF);
+        kind.join(gate, entered);
+        assertThat(more.cancel()).isTrue();
+        assertThat(entered).containsExactly("new");
+    }
+
+    @Test
+    void callsOfOtherConsumersAreAdmittedWhileMemoryIsKeptForARequestThatWaitsForItsQuota() {
+        help("q", 2 * HALF);
+        assertThat(gate.tryAdmit("q", new Need(HALF, HALF))).isNull();
+        Admission other = gate.tryAdmit("", new Need(HALF, HALF));
+        Objects.requireNonNull(other).exit();
+        gate.join("q", new Need(HALF, HALF), false, _ -> entered.add("new"));
+        release("b");
+        assertThat(entered).as("this is not enough").isEmpty();
+        release("c");
+        assertThat(got).containsKey("more for a");
+        assertThat(entered).containsExactly("new");
+    }
+
+    @Test
+    void aQuotaIsOpenOnceMemoryIsNoLongerKeptThoughNothingIsReleased() {
+        help("q", 2 * HALF);
+        gate.join("q", new Need(HALF, HALF), false, _ -> entered.add("new"));
+        pass(Turns.CLAIM_NANOS);
+        assertThat(entered).containsExactly("new");
+    }
+
+    @Test
+    void callsAreAdmittedBesideARequestThatWasOvertakenOftenButForWhichNoneHasFailed() {
+        busy = true;
+        MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
+        ask(a, "a", "", 2 * HALF);
+        ask(new MemoryHolder("b", new OperationsUnderWay()), "b", "", 3 * HALF);
+        for (int i = 0; i < Turns.OVERTAKINGS; i++) {
+            Objects.requireNonNull(set.tryReserve(ReservationRequest.of(HALF))).release(Frontier.EMPTY);
+        }
+        assertThat(set.tryReserve(ReservationRequest.of(2 * HALF)))
+                .as("it is not overtaken any more")
+                .isNull();
+        assertThat(gate.tryAdmit("", new Need(HALF, HALF))).isNotNull();
+    }
+}

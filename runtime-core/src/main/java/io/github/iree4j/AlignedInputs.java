@@ -65,7 +65,7 @@ public final class AlignedInputs {
      * @param results with as many rows as the call
      * @return the results; the caller closes them
      * @throws io.github.iree4j.status.IreeException INTERNAL when a result has another shape than the rules say; RESOURCE_EXHAUSTED when the
-     *     device has no memory for a copy
+     *     heap has no room for a copy
      */
     public Results cut(Results results) {
         function.variants().aligned(added);

@@ -196,12 +196,13 @@ public final class Results implements AutoCloseable {
 
     /**
      * Divides results whose tensors all have rows, the first dimension, into several: copies of the first rows go to the first,
-     * of the next to the second, and so on. Rows left over are dropped. Closes these results, unless it fails. The copies are in memory of the
-     * device if the host uses that in place, else in memory of the host: each tensor is then read once, and not sent back.
+     * of the next to the second, and so on. Rows left over are dropped. Closes these results, unless it fails. The copies are on the Java heap:
+     * the device, which may have no memory left, need not have any for them, and sends each tensor once.
      *
      * @param rows the number of rows of each
      * @return as many results as there are numbers; the caller closes them
-     * @throws IreeException INVALID_ARGUMENT when a result is not a tensor; OUT_OF_RANGE when there are too few rows; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when a result is not a tensor; OUT_OF_RANGE when there are too few rows; RESOURCE_EXHAUSTED when the
+     *     heap has no room for a copy; otherwise as {@link #get}
      */
     public List<Results> divide(long... rows) {
         @Nullable Object[][] parts = new Object[rows.length][values.length];

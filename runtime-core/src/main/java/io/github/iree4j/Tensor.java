@@ -433,13 +433,13 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies rows, along the first dimension, into a new tensor in the same kind of memory.
+     * Copies rows, along the first dimension, into a new tensor without device memory.
      *
      * @param first the first row, from 0
      * @param rows number of rows
-     * @return the tensor; the caller closes it
+     * @return the tensor, which needs no closing
      * @throws IreeException OUT_OF_RANGE when there are no such rows; INVALID_ARGUMENT for scalars and elements that share a byte;
-     *     RESOURCE_EXHAUSTED when the device has no memory for it
+     *     RESOURCE_EXHAUSTED when the heap has no room for it
      */
     public Tensor copyRows(long first, long rows) {
         if (shape.length == 0 || !type.isByteAligned()) {
@@ -453,18 +453,13 @@ public final class Tensor implements AutoCloseable {
         long[] part = shape.clone();
         part[0] = rows;
         long row = shape[0] == 0 ? 0 : bytes / shape[0];
-        DeviceMemory device = elements.memory();
-        return device == null || watch == null
-                ? new Tensor(type, part, elements.copy(first * row, rows * row))
-                : adopt(elements.copyOn(device, part, first * row, rows * row), device, watch.leaks);
+        return new Tensor(type, part, elements.copy(first * row, rows * row));
     }
 
-    /** The first elements of each dimension: sharing memory if they come first, otherwise a copy in the same kind of memory. */
+    /** The first elements of each dimension: sharing memory if they come first, otherwise a copy without device memory. */
     Tensor corner(long[] part) {
-        DeviceMemory device = elements.memory();
-        return device == null || watch == null
-                ? new Tensor(type, part, elements.corner(part))
-                : adopt(elements.corner(device, part), device, watch.leaks);
+        TensorElements corner = elements.corner(part);
+        return new Tensor(corner, corner.memory() == null || watch == null ? null : watch.leaks);
     }
 
     /** Passes the bytes of the elements to a reader. */

@@ -9,7 +9,6 @@ import io.github.iree4j.hal.Shape;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -171,45 +170,29 @@ public final class TensorElements {
         });
     }
 
-    /** Copies some bytes to a device; the caller releases the view. */
-    public BufferView copyOn(DeviceMemory device, long[] part, long first, long bytes) {
-        return read(data -> {
-            try {
-                return device.create(type, part, target -> target.copyFrom(data.asSlice(first, bytes)));
-            } catch (IOException e) {
-                throw new AssertionError("memory is not a file", e);
-            }
-        });
-    }
-
-    /** The first elements of each dimension on a device: in the same buffer if they come first. The caller releases the view. */
-    public BufferView corner(DeviceMemory device, long[] part) {
-        BufferView all = view;
-        if (all != null && Blocks.comeFirst(shape, part)) {
+    /**
+     * The first elements of each dimension: in the same memory if they come first, otherwise copied to the Java heap. A copy on the device could
+     * fail a call that has ended, since nothing waits for the device's memory any more.
+     */
+    public TensorElements corner(long[] part) {
+        long bytes = ElementCodec.byteSize(type, part);
+        if (!isShared && Blocks.comeFirst(shape, part)) {
             guard.enter();
             try {
-                return BufferView.create(all.buffer(), part, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
+                return view == null || memory == null
+                        ? new TensorElements(type, part, host().asSlice(0, bytes))
+                        : new TensorElements(
+                                BufferView.create(view.buffer(), part, type, BufferView.ENCODING_DENSE_ROW_MAJOR),
+                                memory);
             } finally {
                 guard.exit();
             }
         }
-        return read(data -> {
-            try {
-                return device.create(
-                        type, part, target -> Blocks.copy(data, shape, target, part, part, type.bitCount() / 8));
-            } catch (IOException e) {
-                throw new AssertionError("memory is not a file", e);
-            }
-        });
-    }
-
-    /** The first elements of each dimension, copied to the Java heap. */
-    public MemorySegment corner(long[] part) {
-        return read(data -> {
-            MemorySegment fresh = HeapElements.allocate(ElementCodec.byteSize(type, part));
+        return new TensorElements(type, part, read(data -> {
+            MemorySegment fresh = HeapElements.allocate(bytes);
             Blocks.copy(data, shape, fresh, part, part, type.bitCount() / 8);
             return fresh;
-        });
+        }));
     }
 
     /** Creates a view of this shape and type, which takes ownership of the caller's reference to the buffer. */

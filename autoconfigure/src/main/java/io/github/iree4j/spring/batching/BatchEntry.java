@@ -87,7 +87,7 @@ final class BatchEntry extends CompletableFuture<Results> {
         Results own;
         try {
             own = aligned.cut(rows);
-        } catch (IreeException e) {
+        } catch (RuntimeException | Error e) { // also of a listener
             fail(e);
             return;
         }

@@ -132,7 +132,12 @@ final class BatchQueue {
     /** Calls all batches that are due. */
     private void pump() {
         for (List<BatchEntry> batch; !(batch = next()).isEmpty(); ) {
-            call(batch);
+            try {
+                call(batch);
+            } catch (RuntimeException | Error e) { // of an interceptor, the listener or a context
+                batch.forEach(entry -> entry.fail(e));
+                ended();
+            }
         }
     }
 
@@ -208,6 +213,7 @@ final class BatchQueue {
 
     // Outside the lock.
 
+    /** Calls a batch, whose place {@link #ended} gives up once: when the calls that it became have ended, and not if this throws. */
     private void call(List<BatchEntry> batch) {
         List<BatchEntry> live = batch.stream().filter(entry -> !entry.isDone()).toList();
         if (live.isEmpty()) {
@@ -250,13 +256,15 @@ final class BatchQueue {
                 callInTurn(live, 0);
                 return;
             }
-            ended();
             if (results == null) {
+                ended();
                 live.forEach(entry -> entry.fail(failure));
-            } else {
-                bound.succeeded(rows);
-                divide(live, results);
+                return;
             }
+            bound.succeeded(rows);
+            Runnable delivery = divide(live, results);
+            ended(); // the next batch may ask for the memory that the results had
+            delivery.run();
         });
     }
 
@@ -316,7 +324,7 @@ final class BatchQueue {
             if (results == null) {
                 entry.fail(failure);
             } else if (isPadded) {
-                divide(List.of(entry), results);
+                divide(List.of(entry), results).run();
             } else {
                 entry.deliver(results);
             }
@@ -392,17 +400,23 @@ final class BatchQueue {
         memory.asSlice(at).fill((byte) 0);
     }
 
-    private static void divide(List<BatchEntry> live, Results results) {
+    /**
+     * Copies to each entry its rows of the results, which are closed.
+     *
+     * @return completes the entries, which may run arbitrary code
+     */
+    private static Runnable divide(List<BatchEntry> live, Results results) {
         List<Results> parts;
         try {
             parts = results.divide(live.stream().mapToLong(entry -> entry.rows).toArray());
-        } catch (IreeException e) {
+        } catch (RuntimeException | Error e) {
             results.close();
-            live.forEach(entry -> entry.fail(e));
-            return;
+            return () -> live.forEach(entry -> entry.fail(e));
         }
-        for (int i = 0; i < live.size(); i++) {
-            live.get(i).deliverPart(parts.get(i));
-        }
+        return () -> {
+            for (int i = 0; i < live.size(); i++) {
+                live.get(i).deliverPart(parts.get(i));
+            }
+        };
     }
 }

@@ -8,6 +8,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.ShapeRules;
+import io.github.iree4j.VariantListener;
 import io.github.iree4j.VariantOptions;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.ProgramSource;
@@ -21,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +36,7 @@ class VariantBatchingTests {
     private static final Duration DELAY = Duration.ofMillis(10);
 
     private final IreeRuntime runtime = IreeRuntime.create();
+    private final AtomicBoolean listenerFails = new AtomicBoolean(); // once
     private final Program program = runtime.load(ProgramOptions.builder()
             .module(TestModules.fixture("3.13.0/cpu/variants.vmfb"))
             .parameters("model", TestModules.fixture("scale_weights.irpa"))
@@ -41,6 +44,17 @@ class VariantBatchingTests {
                             "sentences",
                             ShapeRules.parse("[batch length], [batch length] mask -> [batch length], [batch 4]"))
                     .among("encode_*"))
+            .variantListener(new VariantListener() {
+                @Override
+                public void called(String consumer, String function, String variant, long elements, long padding) {}
+
+                @Override
+                public void aligned(String consumer, String function, long padding) {
+                    if (listenerFails.getAndSet(false)) {
+                        throw new IllegalStateException("no meter");
+                    }
+                }
+            })
             .build());
     private final LoadedProgram loaded = new LoadedProgram(ProgramSource.of("rows", "rows.vmfb"), List.of(program));
     private final ManualTimer timer = new ManualTimer();
@@ -128,6 +142,21 @@ class VariantBatchingTests {
         CompletableFuture<Results> tooLong = call(words(1, 9, 1));
         assertThat(tooLong).isCompletedExceptionally();
         assertThat(((IreeException) tooLong.exceptionNow()).code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+    }
+
+    @Test
+    void whatAListenerThrowsFailsOneCallAndNoOtherOfItsBatch() {
+        listenerFails.set(true);
+        List<CompletableFuture<Results>> calls = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            calls.add(call(words(1, 3, i)));
+        }
+        assertThat(calls.getFirst()).isCompletedExceptionally();
+        assertThat(calls.getFirst().exceptionNow())
+                .hasMessage("call failed: java.lang.IllegalStateException: no meter");
+        for (int i = 1; i < 4; i++) {
+            check(calls.get(i), 1, 3, i);
+        }
     }
 
     @ParameterizedTest

@@ -29,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A function's name is the name under which its program is configured ({@code iree.modules.<name>}), a dot, and the
  * name of the function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's
  * arguments; they are borrowed until the call, or the returned future, has completed. Results belong to the caller, who
- * closes them; they stay on their device and may be inputs of further calls without a copy. A replaced program serves
- * the calls that were made before; later calls go to its successor. Thread-safe.
+ * closes them; they stay on their device and may be inputs of further calls without a copy, unless they are parts of what
+ * a batch or a padded call returned, which are on the heap. A replaced program serves the calls that were made before;
+ * later calls go to its successor. Thread-safe.
  */
 public final class InvocationService implements InvocationOperations {
 

@@ -89,6 +89,19 @@ final class BatchQueue {
         pump();
     }
 
+    /** Calls an announced entry that waits for no others, on this thread if its caller blocks. */
+    void callByItself(BatchEntry entry) {
+        synchronized (this) {
+            announced--;
+        }
+        try {
+            callUnbatched(entry, entry.request);
+        } catch (RuntimeException | Error e) {
+            entry.fail(e);
+        }
+        idle.accept(this);
+    }
+
     private synchronized int waitingRows() {
         return waitingRows;
     }
@@ -314,9 +327,12 @@ final class BatchQueue {
 
     /** The entry itself continues to enforce the deadline. */
     private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
+        return callUnbatched(
+                entry, entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry))));
+    }
+
+    private CompletableFuture<Results> callUnbatched(BatchEntry entry, InvocationRequest request) {
         boolean isPadded = options.padded(entry.rows) > entry.rows; // a function of fixed rows takes no others
-        InvocationRequest request =
-                entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry)));
         CompletableFuture<Results> call =
                 entry.within(() -> chain.proceed(isPadded ? request.withInputs(padded(entry)) : request));
         cancelWithTheLast(List.of(entry), call);

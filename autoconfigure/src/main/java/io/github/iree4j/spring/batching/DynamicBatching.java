@@ -7,6 +7,7 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
@@ -31,14 +32,16 @@ import org.springframework.core.Ordered;
  * batches is in flight, the next one keeps gathering. Calls of higher priority are taken first.
  *
  * <p><b>What.</b> Calls of one function of one loaded program whose shapes agree except for the first dimension. A call
- * with fences or transferred inputs, or with more rows than a batch may have, is made individually. The results of
- * merged calls are copies of their rows, in memory of the host where that does not see the device.
+ * with fences or transferred inputs, or with more rows than a batch may have, is made individually. So is a call that
+ * another call makes: strangers would use the memory of that one, or it would wait for memory that that one has. The
+ * results of merged calls are copies of their rows, on the Java heap.
  *
  * <p><b>Cancellation.</b> A call that is cancelled or times out while it waits is not made; afterwards its rows are
  * computed and dropped. When all callers of a batch have cancelled, the batch is cancelled.
  *
  * <p><b>Failures.</b> A failed batch fails each call in it, unless there was no memory for the batch: then its calls are made one after
- * another, and later batches are smaller until some have succeeded.
+ * another, and later batches are smaller until some have succeeded. What a later interceptor or the listener throws counts as such a
+ * failure.
  */
 public final class DynamicBatching implements InvocationInterceptor, Ordered, AutoCloseable {
 
@@ -125,10 +128,11 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                 || request.options().signal() != null) {
             return chain.proceed(request);
         }
+        boolean isNested = MemoryHolder.current() != null;
         try {
             FunctionVariants variants = request.function().variants();
             if (variants != null) {
-                return intercept(request, chain, wanted, variants);
+                return isNested ? chain.proceed(request) : intercept(request, chain, wanted, variants);
             }
             int fixed = Batchable.rows(request.function());
             List<Tensor> inputs = tensors(request);
@@ -138,8 +142,16 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                 return chain.proceed(request);
             }
             BatchingOptions effective = fixed == 0 ? wanted : fixed(wanted, fixed);
+            if (isNested && effective.padded(rows) == rows) {
+                return chain.proceed(request);
+            }
             BatchEntry entry = new BatchEntry(request, inputs, rows, null, timer);
-            join(request, kinds(inputs), effective, RowSizes.ANY, chain, entry);
+            BatchQueue queue = queue(request, kinds(inputs), effective, RowSizes.ANY, chain);
+            if (isNested) {
+                queue.callByItself(entry);
+            } else {
+                queue.add(entry);
+            }
             return entry;
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
@@ -170,7 +182,8 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                 wanted.maxWaiting(),
                 wanted.maxInFlight());
         BatchEntry entry = new BatchEntry(request, aligned.inputs(), (int) aligned.rows(), aligned, timer);
-        join(request, kinds(aligned.inputs()), effective, RowSizes.of(aligned.rowSizes()), chain, entry);
+        queue(request, kinds(aligned.inputs()), effective, RowSizes.of(aligned.rowSizes()), chain)
+                .add(entry);
         return entry;
     }
 
@@ -179,23 +192,22 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return new BatchingOptions(rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
     }
 
-    private void join(
+    /** The queue for a call, to which an entry is announced. */
+    private BatchQueue queue(
             InvocationRequest request,
             List<Kind> kinds,
             BatchingOptions effective,
             RowSizes sizes,
-            InvocationChain chain,
-            BatchEntry entry) {
+            InvocationChain chain) {
         Key key = new Key(request.program(), request.function().fullName(), kinds, effective.maxSize());
-        BatchQueue queue;
         synchronized (queues) {
             BatchBound bound = bounds.computeIfAbsent(request.model() + " " + key.function, _ -> new BatchBound());
-            queue = queues.computeIfAbsent(
+            BatchQueue queue = queues.computeIfAbsent(
                     key,
                     _ -> new BatchQueue(effective, sizes, bound, chain, timer, listener, idle -> forget(key, idle)));
             queue.announce();
+            return queue;
         }
-        queue.add(entry);
     }
 
     /** Discards an idle queue: there is one queue per shape with current callers. */

@@ -29,6 +29,7 @@ public final class ServingOverload {
     private static final double BOUND = 0.9;
     private static final int SIXTEEN = 16;
     private static final int MANY = 4_000;
+    private static final long LATE = 300_000_000; // nanoseconds
     private static final double LONGEST =
             3; // seconds: one in line, and some for 100 that are computed on few processors
     private static final String LOOP = "--iree.modules.loop.";
@@ -81,8 +82,8 @@ public final class ServingOverload {
 
     private void measure() throws Exception {
         System.out.println(
-                "| clients | answers/s | of the capacity | refused/s | lost/s | median, ms | 99 of 100, ms |");
-        System.out.println("|---|---|---|---|---|---|---|");
+                "| clients | answers/s | of the capacity | refused/s | after a wait | lost/s | median, ms | 99 of 100, ms |");
+        System.out.println("|---|---|---|---|---|---|---|---|");
         for (int i = 0; i < 3; i++) {
             inTurn(SIXTEEN); // warms up
         }
@@ -101,13 +102,14 @@ public final class ServingOverload {
         boolean within = outcome.percentile(0.99) < LONGEST * 1e9 && (!isFull || outcome.rate() >= BOUND * capacity);
         holds &= within;
         System.out.printf(
-                "| %s | %.0f | %s%.2f%s | %.0f | %.0f | %.1f | %.1f |%n",
+                "| %s | %.0f | %s%.2f%s | %.0f | %.0f | %.0f | %.1f | %.1f |%n",
                 clients,
                 outcome.rate(),
                 within ? "" : "**",
                 outcome.rate() / capacity,
                 within ? "" : "**",
                 outcome.refused / seconds,
+                outcome.late / seconds,
                 outcome.lost / seconds,
                 outcome.percentile(0.5) / 1e6,
                 outcome.percentile(0.99) / 1e6);
@@ -117,6 +119,7 @@ public final class ServingOverload {
     private final class Outcome {
         private final List<Long> answers = new ArrayList<>();
         private long refused;
+        private long late; // of the refused, those that had waited first
         private long lost; // connections broken, or not made
 
         synchronized void answered(int status, long nanos) {
@@ -124,6 +127,7 @@ public final class ServingOverload {
                 answers.add(nanos);
             } else {
                 refused++;
+                late += nanos > LATE ? 1 : 0;
             }
         }
 

@@ -107,9 +107,6 @@ class InvalidPropertiesTests {
         "iree.advanced.devices.local.queue-count,    -1,   must",
         "iree.advanced.queues.main.index,            -1,   It must not be negative",
         "iree.advanced.frontier.capacity,            0,    It must be within",
-        "iree.advanced.modules.abacus.overlapping-calls, true, There is no program of that name; there are [adder]",
-        "iree.advanced.pools.gpu.waiting.host, 1s, There is no device of that name; there are [local]",
-        "iree.advanced.devices.gpu.queue-count, 1, There is no device of that name; there are [local]",
         "iree.task.workers,                 -1,   must"
     })
     void valueOutOfRangeNamesItsProperty(String property, String value, String reason) throws Exception {
@@ -221,12 +218,22 @@ class InvalidPropertiesTests {
 
     @Test
     void deviceWithoutADriverOfItsNameIsNamed() {
-        assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.advanced.devices.gpu.queue-count=1");
+        assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.devices.gpu.gpu.compiled-code=off");
     }
 
     @Test
     void poolOfAnUnknownDeviceIsNamed() {
-        assertInvalid("iree.pools.fast", "there are [local]", "iree.advanced.pools.fast.trim.retained=1MB");
+        assertInvalid("iree.pools.fast", "there are [local]", "iree.pools.fast.budget=1MB");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "iree.advanced.pools.fast,     trim.retained=1MB,      There is no device of that name; there are [local]",
+        "iree.advanced.devices.fast,   queue-count=1,          There is no device of that name; there are [local]",
+        "iree.advanced.modules.abacus, overlapping-calls=true, There is no program of that name; there are []",
+    })
+    void advancedPropertiesOfNothingAreNamed(String key, String value, String reason) {
+        assertInvalid(key, reason, key + "." + value);
     }
 
     @Test

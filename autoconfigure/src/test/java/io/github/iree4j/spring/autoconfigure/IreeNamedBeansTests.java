@@ -212,7 +212,7 @@ class IreeNamedBeansTests {
                     assertThatExceptionOfType(IreeException.class)
                             .isThrownBy(() -> invocations.invoke("poor.add", four, four))
                             .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
-                            .withMessageContaining("'poor'");
+                            .withMessageContaining("the quota of device 'fast' is 8 bytes");
                 });
     }
 

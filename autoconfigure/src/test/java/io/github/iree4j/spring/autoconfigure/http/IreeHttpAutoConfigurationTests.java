@@ -166,7 +166,7 @@ class IreeHttpAutoConfigurationTests {
                 .bodyJson()
                 .extractingPath("$.detail")
                 .asString()
-                .contains("a tensor of 1200 bytes is larger than 1024")
+                .contains("1200 bytes is larger than 1024")
                 .contains("'iree.http.max-request-size'");
     }
 

@@ -130,7 +130,7 @@ class RuntimeDevicesTest {
                         .build())) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                    .withMessageContaining("'mine'");
+                    .withMessageContaining("the quota of device 'local' is 8 bytes");
         }
     }
 

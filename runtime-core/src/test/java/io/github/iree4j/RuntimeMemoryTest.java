@@ -36,7 +36,7 @@ class RuntimeMemoryTest {
                 Program program = add(runtime)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                    .withMessageContaining("'add'")
+                    .withMessageContaining("the quota of device 'local' is 8 bytes")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
         }
         try (IreeRuntime runtime = IreeRuntime.builder().memoryQuota("other", 8).build();

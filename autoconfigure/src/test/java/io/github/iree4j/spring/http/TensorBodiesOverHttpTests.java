@@ -226,7 +226,7 @@ class TensorBodiesOverHttpTests {
                         new byte[2400]),
                 413);
         assertThat(problem.required("detail").stringValue())
-                .contains("2400 bytes is larger than 2048")
+                .contains("is larger than 2048 bytes")
                 .contains("'iree.http.max-request-size'");
         // Tomcat reads 2 MiB of a rejected body; beyond that it closes the connection, and a client may miss the
         // response

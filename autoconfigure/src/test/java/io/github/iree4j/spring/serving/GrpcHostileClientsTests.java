@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -41,7 +42,6 @@ import org.springframework.test.context.TestPropertySource;
             "iree.http.max-concurrent-bodies=4",
             "iree.http.max-in-flight-size=8MB",
             "iree.http.body-timeout=10m",
-            "iree.serving.grpc.max-calls=256",
             "iree.serving.grpc.max-calls=400",
         })
 @Timeout(600)
@@ -154,8 +154,18 @@ class GrpcHostileClientsTests {
 
     @Test
     void streamsBeyondTheMaximumAreRefused() throws Exception {
+        HalfCalls first = connect();
+        for (int i = 0; i < 60; i++) {
+            first.begin("ModelStreamInfer");
+        }
+        while (limits.counts().underWay(Work.STREAMS) < 60) {
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("by the timeout")
+                    .isFalse();
+            Thread.onSpinWait();
+        }
         HalfCalls connection = connect();
-        for (int i = 0; i < 65; i++) {
+        for (int i = 0; i < 41; i++) {
             connection.begin("ModelStreamInfer");
         }
         connection.awaitAnyEnd(); // calls begin in any order

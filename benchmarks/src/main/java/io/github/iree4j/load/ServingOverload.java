@@ -85,7 +85,9 @@ public final class ServingOverload {
                 "| clients | answers/s | of the capacity | refused/s | after a wait | lost/s | median, ms | 99 of 100, ms |");
         System.out.println("|---|---|---|---|---|---|---|---|");
         for (int i = 0; i < 3; i++) {
-            inTurn(SIXTEEN); // warms up
+            inTurn(SIXTEEN); // warms up, also what waits and what is refused
+            inTurn(MANY / 10);
+            atRate(MANY);
         }
         double capacity = inTurn(SIXTEEN).rate();
         print("16 in turn", inTurn(SIXTEEN), capacity);

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,8 @@ final class RequestLine {
 
     private static final String PLACES = "iree.serving.max-concurrent-requests";
     private static final String PATIENCE = "iree.serving.max-wait";
+
+    private static final Runnable TOLD = () -> {};
 
     /** The weight of all that was measured before against the last. */
     private static final int MEMORY = 32;
@@ -51,11 +54,15 @@ final class RequestLine {
     private final LongSupplier clock;
     private final Alarm alarm;
 
-    // Guarded by this.
+    // Guarded by this: a thread that is preempted with the lock holds up all others, so it is taken to join and to
+    // leave only.
     private final ArrayDeque<Turn> line = new ArrayDeque<>();
-    private int free;
-    private double held; // how long a place is held, in nanoseconds, an average; 0 while unknown
-    private long lastFreed; // when a place became free, or the last was taken
+    // Written under the lock; read also without it, for an estimate.
+    private volatile int free;
+    private volatile int waiting;
+    private volatile double held; // how long a place is held, in nanoseconds, an average; 0 while unknown
+    private volatile long lastFreed; // when a place became free, or the last was taken
+    // Guarded by this.
     private boolean alarmed;
     private long alarmAt; // while alarmed: no later than any deadline in line
 
@@ -91,12 +98,12 @@ final class RequestLine {
         private final @Nullable Duration lateBy; // its own time, where that is shorter than patience
         private final CountDownLatch decided = new CountDownLatch(1);
 
-        // Guarded by the line.
+        private final AtomicReference<@Nullable Runnable> listener = new AtomicReference<>(); // TOLD in the end
+        // Written under the lock of the line, before it is decided; read also afterwards.
         private boolean given;
         private long placed; // when
-        private boolean over;
         private @Nullable IreeException refusal;
-        private @Nullable Runnable listener;
+        private volatile boolean over;
 
         Turn(@Nullable Duration timeout) {
             lateBy = timeout == null || timeout.compareTo(patience) > 0 ? null : timeout;
@@ -109,13 +116,9 @@ final class RequestLine {
 
         /** Runs an action, which must not block or throw, when it need not wait any more; not if it leaves before. */
         void whenDecided(Runnable action) {
-            synchronized (RequestLine.this) {
-                if (!isDecided()) {
-                    listener = action;
-                    return;
-                }
+            if (isDecided() || !listener.compareAndSet(null, action)) {
+                action.run();
             }
-            action.run();
         }
 
         /**
@@ -131,13 +134,11 @@ final class RequestLine {
                 Thread.currentThread().interrupt();
                 throw new IreeException(StatusCode.CANCELLED, "interrupted in line", e);
             }
-            synchronized (RequestLine.this) {
-                if (refusal != null) {
-                    throw refusal;
-                }
-                if (over) {
-                    throw new IreeException(StatusCode.CANCELLED, "the client has gone");
-                }
+            if (refusal != null) {
+                throw refusal;
+            }
+            if (over) {
+                throw new IreeException(StatusCode.CANCELLED, "the client has gone");
             }
         }
 
@@ -146,28 +147,27 @@ final class RequestLine {
             return lateBy == null ? patience : lateBy;
         }
 
-        /** How long it has waited in line. */
+        /** How long it has waited in line, once that is decided. */
         Duration waited() {
-            synchronized (RequestLine.this) {
-                return Duration.ofNanos((given ? placed : clock.getAsLong()) - since);
-            }
+            return Duration.ofNanos((given ? placed : clock.getAsLong()) - since);
         }
 
         /** Gives up to wait for a place; false when that is decided. */
         boolean leaveLine() {
             synchronized (RequestLine.this) {
-                return line.remove(this);
+                return removed(this);
             }
         }
 
         /** Gives up the place, or to wait for one. Idempotent. */
         void leave() {
             Turn next;
-            if (leaveLine()) {
-                return;
-            }
             synchronized (RequestLine.this) {
-                if (!given || over) {
+                if (!given) {
+                    removed(this);
+                    return;
+                }
+                if (over) {
                     return;
                 }
                 over = true;
@@ -185,7 +185,8 @@ final class RequestLine {
         /** Its time is over, and it is not in line any more. Under the lock. */
         private void giveUp() {
             refusal = lateBy == null
-                    ? refusal("this one has waited for %d ms".formatted(waited().toMillis()), expected(line.size()))
+                    ? full(expected(waiting))
+                            .refusal("this one has waited for %d ms".formatted(waited().toMillis()))
                             .exception()
                     : new IreeException(
                             StatusCode.DEADLINE_EXCEEDED,
@@ -195,22 +196,27 @@ final class RequestLine {
 
         /** Outside the lock. */
         private void tell() {
-            Runnable told;
-            synchronized (RequestLine.this) {
-                decided.countDown();
-                told = listener;
-            }
+            decided.countDown();
+            Runnable told = listener.getAndSet(TOLD);
             if (told != null) {
                 told.run();
             }
         }
     }
 
+    /** Takes one out of the line; false if it is not in it. Under the lock. */
+    private boolean removed(Turn turn) {
+        boolean found = line.remove(turn);
+        waiting = line.size();
+        return found;
+    }
+
     /** A place has become free that was held for so long: passes it on. Under the lock. */
-    private @Nullable Turn free(long nanos) {
+    private synchronized @Nullable Turn free(long nanos) {
         held += (nanos - held) / (held == 0 ? 1 : MEMORY);
         lastFreed = clock.getAsLong();
         Turn next = line.pollFirst();
+        waiting = line.size();
         if (next == null) {
             free++;
         } else {
@@ -222,7 +228,7 @@ final class RequestLine {
 
     /**
      * How long one probably waits that so many are before, in nanoseconds: places become free as fast as requests leave them, on average, and less
-     * fast where none has for long. 0 also where nothing is known. Under the lock.
+     * fast where none has for long. 0 also where nothing is known.
      */
     private long expected(int ahead) {
         if (free > 0) {
@@ -256,7 +262,7 @@ final class RequestLine {
             long now = clock.getAsLong();
             for (Turn each : List.copyOf(line)) {
                 if (each.deadline() - now <= 0) {
-                    line.remove(each);
+                    removed(each);
                     each.giveUp();
                     late.add(each);
                 } else {
@@ -277,14 +283,12 @@ final class RequestLine {
      */
     @Nullable
     Refusal refusal() {
-        Refusal refusal;
-        synchronized (this) {
-            refusal = tooLong(patience);
+        Full full = tooLong(patience); // an estimate, without the lock
+        if (full == null) {
+            return null;
         }
-        if (refusal != null) {
-            refused.run();
-        }
-        return refusal;
+        refused.run();
+        return full.refusal();
     }
 
     /**
@@ -299,33 +303,43 @@ final class RequestLine {
         }
     }
 
-    /** Why one is refused that may wait for so long; null if there is room. Under the lock. */
-    private @Nullable Refusal tooLong(Duration limit) {
-        long expected = expected(line.size());
-        if (free > 0 || !limit.isZero() && expected <= limit.toNanos()) {
-            return null;
-        }
-        return refusal(
-                expected == 0 || limit.isZero()
-                        ? "none may wait"
-                        : "a further one would wait for about %d ms"
-                                .formatted(Duration.ofNanos(expected).toMillis()),
-                expected);
+    /** Whether one that may wait for so long has to be refused; null if there is room. */
+    private @Nullable Full tooLong(Duration limit) {
+        long expected = expected(waiting);
+        return free > 0 || !limit.isZero() && expected <= limit.toNanos() ? null : full(expected);
     }
 
-    private Refusal refusal(String why, long expected) {
-        RetryLater later = new RetryLater(Duration.ofNanos(expected));
-        return new Refusal(
-                "%d requests are computed and %d wait; %s, and the limit is %d ms; try again in %d s, or raise '%s' or '%s'"
-                        .formatted(
-                                places - free,
-                                line.size(),
-                                why,
-                                patience.toMillis(),
-                                later.seconds(),
-                                PATIENCE,
-                                PLACES),
-                later);
+    private Full full(long expected) {
+        return new Full(places - free, waiting, expected);
+    }
+
+    /** The line when one is refused. Its text is made without the lock. */
+    private final class Full {
+        private final int computed; // have a place
+        private final int waiting;
+        private final long expected; // how long a further one would wait, in nanoseconds; 0 where that is not known
+
+        Full(int computed, int waiting, long expected) {
+            this.computed = computed;
+            this.waiting = waiting;
+            this.expected = expected;
+        }
+
+        Refusal refusal() {
+            return refusal(
+                    expected == 0 || patience.isZero()
+                            ? "none may wait"
+                            : "a further one would wait for about %d ms"
+                                    .formatted(Duration.ofNanos(expected).toMillis()));
+        }
+
+        Refusal refusal(String why) {
+            RetryLater later = new RetryLater(Duration.ofNanos(expected));
+            return new Refusal(
+                    "%d requests are computed and %d wait; %s, and the limit is %d ms; try again in %d s, or raise '%s' or '%s'"
+                            .formatted(computed, waiting, why, patience.toMillis(), later.seconds(), PATIENCE, PLACES),
+                    later);
+        }
     }
 
     /**
@@ -337,13 +351,14 @@ final class RequestLine {
      */
     Turn join(@Nullable Duration timeout) {
         Turn turn = new Turn(timeout);
-        Refusal refusal;
+        Full full;
         synchronized (this) {
-            refusal = tooLong(turn.limit());
-            if (refusal == null && free == 0) {
+            full = tooLong(turn.limit());
+            if (full == null && free == 0) {
                 line.addLast(turn);
+                waiting = line.size();
                 alarmBy(turn.deadline());
-            } else if (refusal == null) {
+            } else if (full == null) {
                 free--;
                 lastFreed = free == 0 ? turn.since : lastFreed;
                 turn.given = true;
@@ -351,20 +366,20 @@ final class RequestLine {
                 turn.decided.countDown();
             }
         }
-        if (refusal != null) {
+        if (full != null) {
             refused.run();
-            throw refusal.exception();
+            throw full.refusal().exception();
         }
         return turn;
     }
 
     /** How many have a place. */
-    synchronized int computed() {
+    int computed() {
         return places - free;
     }
 
     /** How many wait. */
-    synchronized int waiting() {
-        return line.size();
+    int waiting() {
+        return waiting;
     }
 }

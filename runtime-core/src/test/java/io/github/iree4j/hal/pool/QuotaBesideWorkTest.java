@@ -50,6 +50,22 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
+    void theHostHasItsTimeForEachCallThoughTheLineIsLookedAtBefore() {
+        PoolSet set = limited(HALF).quota("r", HALF).build();
+        MemoryHolder call = call();
+        ask(set, call, "has");
+        ask(set, call, "more");
+        pass(GIVEN / 2);
+        MemoryHolder later = new MemoryHolder("r", new OperationsUnderWay());
+        askAs(set, later, "has too", "r");
+        askAs(set, later, "more too", "r");
+        pass(GIVEN / 2);
+        assertThat(failed).containsOnlyKeys("more");
+        pass(GIVEN / 2);
+        assertThat(failed).containsOnlyKeys("more", "more too");
+    }
+
+    @Test
     void aCallIsJudgedAtALookThatKnowsThatItIsHeld() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();

@@ -30,7 +30,7 @@ final class RenamedProperties implements EnvironmentPostProcessor {
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("iree");
 
     /**
-     * Former properties. Where two have the same replacement, the first counts: the limit of the Open Inference Protocol,
+     * Former properties. Where one source has two with the same replacement, the first counts: the limit of the Open Inference Protocol,
      * which clients from outside meet.
      */
     static final List<Former> FORMER = List.of(
@@ -94,7 +94,7 @@ final class RenamedProperties implements EnvironmentPostProcessor {
             int next = 0;
             for (String element : String.valueOf(replacement).split("\\.")) {
                 String own = element.equals("*") ? keys[next++] : element;
-                if (ConfigurationPropertyName.isValid(own)) {
+                if (own.indexOf('.') < 0 && ConfigurationPropertyName.isValid(own)) {
                     all.append(all.isEmpty() ? "" : ".").append(own);
                 } else {
                     all.append('[').append(own).append(']');

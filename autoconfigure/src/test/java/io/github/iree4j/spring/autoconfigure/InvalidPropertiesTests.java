@@ -221,18 +221,14 @@ class InvalidPropertiesTests {
         assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.devices.gpu.gpu.compiled-code=off");
     }
 
-    @Test
-    void poolOfAnUnknownDeviceIsNamed() {
-        assertInvalid("iree.pools.fast", "there are [local]", "iree.pools.fast.budget=1MB");
-    }
-
     @ParameterizedTest
     @CsvSource({
+        "iree.pools.fast,              budget=1MB,             There is no device of that name; there are [local]",
         "iree.advanced.pools.fast,     trim.retained=1MB,      There is no device of that name; there are [local]",
         "iree.advanced.devices.fast,   queue-count=1,          There is no device of that name; there are [local]",
         "iree.advanced.modules.abacus, overlapping-calls=true, There is no program of that name; there are []",
     })
-    void advancedPropertiesOfNothingAreNamed(String key, String value, String reason) {
+    void propertiesOfNothingAreNamed(String key, String value, String reason) {
         assertInvalid(key, reason, key + "." + value);
     }
 

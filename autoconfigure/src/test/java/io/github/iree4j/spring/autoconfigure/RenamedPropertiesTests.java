@@ -82,6 +82,8 @@ class RenamedPropertiesTests {
                 "given",
                 "iree.pools[A.b_C].waiting.limit",
                 "5s",
+                "iree.pools[a.b].waiting.limit",
+                "6s",
                 "iree.devices.two.channel.count",
                 "3",
                 "iree.devices.two.channelRank",
@@ -89,6 +91,7 @@ class RenamedPropertiesTests {
                 "iree.modules.m.overlappingCalls",
                 "true")));
         assertThat(properties.advanced().pool("A.b_C").waiting().limit()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(properties.advanced().pool("a.b").waiting().limit()).isEqualTo(Duration.ofSeconds(6));
         assertThat(properties.advanced().device("two").channel().count()).isEqualTo(3);
         assertThat(properties.advanced().device("two").channel().rank()).isNull();
         assertThat(properties.advanced().overlappingCalls("m")).isTrue();

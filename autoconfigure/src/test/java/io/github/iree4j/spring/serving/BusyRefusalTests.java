@@ -2,13 +2,12 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.github.iree4j.spring.http.RequestCounts.Work;
+import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.servlet.Filter;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -63,6 +62,9 @@ class BusyRefusalTests {
     @Autowired
     private Filtered filtered;
 
+    @Autowired
+    private MeterRegistry meters;
+
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -85,13 +87,7 @@ class BusyRefusalTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        registry.add("iree.modules.gate.location", () -> {
-            try {
-                return TestModules.adder(directory).toString();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
+        GateApplication.locate(registry, directory);
     }
 
     private CompletableFuture<HttpResponse<String>> send(String path) {
@@ -138,6 +134,9 @@ class BusyRefusalTests {
                     .endsWith("\"}");
         }
         assertThat(filtered.seen).hasValue(seen);
+        assertThat(meters.get("http.server.requests").tag("status", "429").timers())
+                .as("the filter that observes requests is before")
+                .isNotEmpty();
         assertThat(limits.counts().refused(Reason.REQUESTS)).isEqualTo(refused + 4);
         assertThat(get("/v2/models/gate").statusCode()).isEqualTo(200);
         assertThat(get("/v2/health/live").statusCode()).isEqualTo(200);

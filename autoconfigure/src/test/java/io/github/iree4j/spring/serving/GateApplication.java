@@ -1,14 +1,19 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
 
 /** An application whose program ends a call when a test says so. */
 @Configuration(proxyBeanMethods = false)
@@ -17,6 +22,17 @@ class GateApplication {
     final Semaphore gate = new Semaphore(0);
     final AtomicInteger most = new AtomicInteger();
     private final AtomicInteger inside = new AtomicInteger();
+
+    /** Sets the location of the module: a module must have a file, although its function here comes from Java. */
+    static void locate(DynamicPropertyRegistry registry, Path directory) {
+        registry.add("iree.modules.gate.location", () -> {
+            try {
+                return TestModules.adder(directory).toString();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
 
     @Bean
     IreeModuleCustomizer gate() {

@@ -3,14 +3,11 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.ListenableFuture;
-import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.grpc.CallOptions;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,14 +52,7 @@ class GrpcOverloadTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        // A module must have a file; its functions come from Java, see below.
-        registry.add("iree.modules.gate.location", () -> {
-            try {
-                return TestModules.adder(directory).toString();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
+        GateApplication.locate(registry, directory);
     }
 
     private void await(int computed, int waiting) {

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -75,14 +72,7 @@ class OverloadTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        // A module must have a file; its functions come from Java, see below.
-        registry.add("iree.modules.gate.location", () -> {
-            try {
-                return TestModules.adder(directory).toString();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
+        GateApplication.locate(registry, directory);
     }
 
     @AfterEach

@@ -32,8 +32,8 @@ import org.springframework.core.Ordered;
  * batches is in flight, the next one keeps gathering. Calls of higher priority are taken first.
  *
  * <p><b>What.</b> Calls of one function of one loaded program whose shapes agree except for the first dimension. A call
- * with fences or transferred inputs, or with more rows than a batch may have, is made individually. So is a call that
- * another call makes: strangers would use the memory of that one, or it would wait for memory that that one has. The
+ * with fences or transferred inputs, or with more rows than a batch may have, is made individually. So is a nested
+ * call: in a batch, strangers would use the outer call's memory, or the batch would wait for memory of the outer call. The
  * results of merged calls are copies of their rows, on the Java heap.
  *
  * <p><b>Cancellation.</b> A call that is cancelled or times out while it waits is not made; afterwards its rows are

@@ -32,7 +32,7 @@ extern "C" {
 // Version of this interface; NativeLibrary.java compares it with its own and
 // refuses a mismatch. Incremented with every change of a function or layout
 // that Java uses.
-#define SHIM_ABI_VERSION 11u
+#define SHIM_ABI_VERSION 12u
 
 uint32_t shim_abi_version(void);
 
@@ -91,70 +91,17 @@ shim_status_t shim_error_set(shim_error_t* error, shim_status_t status,
     __attribute__((format(printf, 4, 5)));
 
 //===--------------------------------------------------------------------===//
-// Completion ring: many driver threads to one poller
+// Events of the operating system
 //===--------------------------------------------------------------------===//
 
-// The outcome of an asynchronous operation.
+// The outcome of a wait or transfer.
 typedef struct shim_completion_t {
-  uint64_t token;       // chosen by Java at submission
+  uint64_t token;       // chosen by Java
   int32_t status;       // canonical code
-  int32_t native_code; // the driver's code
+  int32_t native_code;  // bytes, bits of epoll, or an errno
 } shim_completion_t;
 
 _Static_assert(sizeof(shim_completion_t) == 16, "shared with Java");
-
-typedef struct shim_ring_t shim_ring_t;
-
-#define SHIM_RING_MAX_CAPACITY (1u << 20)
-
-// Creates a ring of |capacity| records, a power of two from 2 to
-// SHIM_RING_MAX_CAPACITY. |*out_ring| is owned by the caller.
-shim_status_t shim_ring_create(uint32_t capacity, shim_ring_t** out_ring,
-                               shim_error_t* error);
-
-// No other call on the ring may be running or follow.
-void shim_ring_release(shim_ring_t* ring);
-
-// Publishes one record and wakes the poller if it sleeps. Callable from any
-// thread, including a driver's own callback thread: takes no lock, allocates
-// nothing, never calls Java. RESOURCE_EXHAUSTED when the ring is full: the
-// record is dropped and the ring is permanently marked as lossy. Java prevents
-// that by reserving capacity at submission.
-shim_status_t shim_ring_push(shim_ring_t* ring, shim_completion_t completion);
-
-// Consumes up to |capacity| records in the order of publication and returns
-// their number. One poller at a time (this function and Java's view of the ring
-// share one cursor).
-uint32_t shim_ring_poll(shim_ring_t* ring, uint32_t capacity,
-                        shim_completion_t* out_completions);
-
-// May block. Returns OK as soon as there is a record, one was lost or
-// shim_ring_wake was called, and sometimes spuriously; DEADLINE_EXCEEDED after
-// |timeout_ns| nanoseconds; a negative timeout is infinite. One poller at a
-// time.
-shim_status_t shim_ring_wait(shim_ring_t* ring, int64_t timeout_ns,
-                             shim_error_t* error);
-
-// Ends the current or the next shim_ring_wait, and makes shim_ring_event_fd
-// readable.
-void shim_ring_wake(shim_ring_t* ring);
-
-// Arms the ring: the next push signals shim_ring_event_fd, for a poller that
-// waits for several descriptors. Returns 1 when there is already something to
-// poll. The poller calls this before each such wait, and shim_event_take when
-// the descriptor is readable.
-int32_t shim_ring_arm(shim_ring_t* ring);
-
-// Whether a record was ever dropped. Sticky.
-int shim_ring_is_lossy(const shim_ring_t* ring);
-
-// The descriptor that becomes readable when the ring is signalled while its
-// poller sleeps. Borrowed.
-int shim_ring_event_fd(const shim_ring_t* ring);
-
-//===--------------------------------------------------------------------===//
-// Events of the operating system
-//===--------------------------------------------------------------------===//
 
 // Creates an eventfd with its counter at 0, non-blocking and closed on exec.
 // |*out_fd| is owned by the caller.

@@ -1,32 +1,9 @@
-// Layouts that Java reads directly, functions that tests replace, and
-// declarations that files share. Private to the shim.
+// Functions that tests replace, and declarations that files share. Private to
+// the shim.
 #ifndef IREE4J_SHIM_INTERNAL_H_
 #define IREE4J_SHIM_INTERNAL_H_
 
-#include <stdatomic.h>
-
 #include "shim.h"
-
-typedef struct shim__ring_slot_t {
-  _Atomic uint64_t sequence;     // see shim_ring.c
-  shim_completion_t completion;  // owned as |sequence| says
-  uint64_t reserved;
-} shim__ring_slot_t;
-
-// One cache line per writer: the producers, the poller, and rarely written
-// fields.
-struct shim_ring_t {
-  _Atomic uint64_t tail;  // next position to claim; producers
-  char padding0[56];
-  _Atomic uint64_t head;  // next position to consume; poller only
-  char padding1[56];
-  _Atomic uint32_t lossy;     // sticky; producers
-  _Atomic uint32_t sleeping;  // set by the poller, cleared by both
-  uint32_t capacity;          // never changes, like the next
-  int32_t event_fd;
-  char padding2[48];
-  shim__ring_slot_t slots[];
-};
 
 // Sets the error that there is no memory for |what|, of |bytes| bytes, and
 // returns RESOURCE_EXHAUSTED.
@@ -58,12 +35,5 @@ _Static_assert(sizeof(shim__sync_file_info_t) == 56, "the kernel's");
 
 // _IOWR('>', 4, struct sync_file_info)
 #define SHIM__SYNC_FILE_INFO 0xC0383E04ul
-
-_Static_assert(sizeof(shim__ring_slot_t) == 32, "shared with Java");
-_Static_assert(offsetof(shim__ring_slot_t, completion) == 8,
-               "shared with Java");
-_Static_assert(offsetof(struct shim_ring_t, head) == 64, "shared with Java");
-_Static_assert(offsetof(struct shim_ring_t, lossy) == 128, "shared with Java");
-_Static_assert(offsetof(struct shim_ring_t, slots) == 192, "shared with Java");
 
 #endif  // IREE4J_SHIM_INTERNAL_H_

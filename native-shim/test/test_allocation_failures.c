@@ -16,7 +16,7 @@ static char directory[] = "/tmp/iree4j-test-allocation-XXXXXX";
 static char path[64];
 
 //===--------------------------------------------------------------------===//
-// Status, completion ring, thread, processor
+// Status, thread, processor
 //===--------------------------------------------------------------------===//
 
 static void what_only_tells_asks_for_nothing(void) {
@@ -34,28 +34,6 @@ static void what_only_tells_asks_for_nothing(void) {
   uint64_t fields[SHIM_CPU_FIELD_COUNT];
   CALM_VOID(shim_cpu_features_query(fields));
   CHECK_EQ(CALM(shim_cpu_feature_lookup("none", 4)), -1);
-}
-
-static shim_status_t a_ring_is_created(void) {
-  shim_ring_t* ring = (shim_ring_t*)1;
-  shim_status_t status = FAILING(shim_ring_create(8, &ring, failing_error));
-  CHECK_EQ(ring == NULL, status != SHIM_OK);
-  CALM_VOID(shim_ring_release(ring));
-  return status;
-}
-
-static void completions_ask_for_nothing(void) {
-  shim_ring_t* ring = NULL;
-  CHECK_OK(shim_ring_create(2, &ring, &error));
-  shim_completion_t completion = {1, 0, 0};
-  CHECK_EQ(CALM(shim_ring_push(ring, completion)), SHIM_OK);
-  CHECK_EQ(CALM(shim_ring_wait(ring, -1, failing_error)), SHIM_OK);
-  CHECK_EQ(CALM(shim_ring_arm(ring)), 1);
-  CHECK_EQ(CALM(shim_ring_poll(ring, 1, &completion)), 1);
-  CALM_VOID(shim_ring_wake(ring));
-  CHECK_EQ(CALM(shim_ring_is_lossy(ring)), 0);
-  CHECK(CALM(shim_ring_event_fd(ring)) >= 0);
-  shim_ring_release(ring);
 }
 
 //===--------------------------------------------------------------------===//
@@ -363,8 +341,6 @@ int main(void) {
   kernel = read_kernel("optional_import");
 
   RUN(what_only_tells_asks_for_nothing);
-  RUN(completions_ask_for_nothing);
-  FAILING_EACH(a_ring_is_created);
   FAILING_EACH(an_event_is_created);
   FAILING_EACH(an_event_is_duplicated);
   FAILING_EACH(a_poller_is_created);

@@ -1,9 +1,7 @@
-// JNI glue for status, layouts and the completion ring: argument conversion and
-// nothing else.
+// JNI glue for status and layouts: argument conversion and nothing else.
 #include <string.h>
 
 #include "jni_shim.h"
-#include "shim_internal.h"
 
 jint shim__copy_text(const char* text, jlong address, jint capacity) {
   size_t length = strlen(text);
@@ -26,11 +24,6 @@ static jint jni_layout(JNIEnv* env, jclass cls, jlong out, jint capacity) {
       offsetof(shim_error_t, message),
       sizeof(shim_dispatch_state_t),
       sizeof(shim_cpu_export_t),
-      offsetof(struct shim_ring_t, head),
-      offsetof(struct shim_ring_t, lossy),
-      offsetof(struct shim_ring_t, slots),
-      sizeof(shim__ring_slot_t),
-      offsetof(shim__ring_slot_t, completion),
   };
   const jint count = sizeof(layout) / sizeof(layout[0]);
   memcpy(HANDLE(int32_t, out), layout,
@@ -72,50 +65,6 @@ static jint jni_method_signature(JNIEnv* env, jclass cls, jint i, jlong out,
   return shim__copy_text(method_at(i)->signature, out, capacity);
 }
 
-static jlong jni_ring_create(JNIEnv* env, jclass cls, jint capacity,
-                             jlong error) {
-  (void)env, (void)cls;
-  shim_ring_t* ring = NULL;
-  shim_ring_create((uint32_t)capacity, &ring, HANDLE(shim_error_t, error));
-  return (jlong)(uintptr_t)ring;
-}
-
-static void jni_ring_release(JNIEnv* env, jclass cls, jlong ring) {
-  (void)env, (void)cls;
-  shim_ring_release(HANDLE(shim_ring_t, ring));
-}
-
-static jint jni_ring_push(JNIEnv* env, jclass cls, jlong ring, jlong token,
-                          jint status, jint native_code) {
-  (void)env, (void)cls;
-  return shim_ring_push(HANDLE(shim_ring_t, ring),
-                        (shim_completion_t){.token = (uint64_t)token,
-                                            .status = status,
-                                            .native_code = native_code});
-}
-
-static jint jni_ring_wait(JNIEnv* env, jclass cls, jlong ring, jlong timeout_ns,
-                          jlong error) {
-  (void)env, (void)cls;
-  return shim_ring_wait(HANDLE(shim_ring_t, ring), timeout_ns,
-                        HANDLE(shim_error_t, error));
-}
-
-static void jni_ring_wake(JNIEnv* env, jclass cls, jlong ring) {
-  (void)env, (void)cls;
-  shim_ring_wake(HANDLE(shim_ring_t, ring));
-}
-
-static jint jni_ring_arm(JNIEnv* env, jclass cls, jlong ring) {
-  (void)env, (void)cls;
-  return shim_ring_arm(HANDLE(shim_ring_t, ring));
-}
-
-static jint jni_ring_event_fd(JNIEnv* env, jclass cls, jlong ring) {
-  (void)env, (void)cls;
-  return shim_ring_event_fd(HANDLE(shim_ring_t, ring));
-}
-
 // One line per native method of Shim.java, in the same order.
 const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("abiVersion", "()I", jni_abi_version),
@@ -124,13 +73,6 @@ const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("methodCount", "()I", jni_method_count),
     SHIM__METHOD("methodName", "(IJI)I", jni_method_name),
     SHIM__METHOD("methodSignature", "(IJI)I", jni_method_signature),
-    SHIM__METHOD("ringCreate", "(IJ)J", jni_ring_create),
-    SHIM__METHOD("ringRelease", "(J)V", jni_ring_release),
-    SHIM__METHOD("ringPush", "(JJII)I", jni_ring_push),
-    SHIM__METHOD("ringWait", "(JJJ)I", jni_ring_wait),
-    SHIM__METHOD("ringWake", "(J)V", jni_ring_wake),
-    SHIM__METHOD("ringArm", "(J)I", jni_ring_arm),
-    SHIM__METHOD("ringEventFd", "(J)I", jni_ring_event_fd),
 };
 const jint shim__core_method_count =
     sizeof(shim__core_methods) / sizeof(shim__core_methods[0]);

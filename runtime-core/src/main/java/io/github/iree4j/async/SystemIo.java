@@ -1,6 +1,5 @@
 package io.github.iree4j.async;
 
-import io.github.iree4j.nativeaccess.CompletionRing;
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
@@ -13,8 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asynchronous operations of the operating system and of drivers, completed by a {@link Proactor}: file transfers, readiness of
- * descriptors, and operations whose completion driver threads report.
+ * Asynchronous operations of the operating system, completed by a {@link Proactor}: file transfers and readiness of descriptors.
  *
  * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by the kernel
  * (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a thread pool, which does not need
@@ -182,42 +180,6 @@ public final class SystemIo implements AutoCloseable {
         Cancellation watch = source().watches().add(event, onReadable);
         proactor.wake();
         return watch;
-    }
-
-    /**
-     * Announces a driver operation whose completion a driver thread will push to the {@link #completionRing()}. From any thread, before the
-     * operation is submitted: this reserves a place in the ring.
-     *
-     * @param completion receives the driver's number when the pushed status is OK
-     * @return the token to push
-     * @throws IreeException RESOURCE_EXHAUSTED when too many are in flight; UNAVAILABLE without the native library; the proactor's failure
-     *     when it has ended
-     */
-    public long expect(Completion completion) {
-        long token = source().drivers().begin(completion);
-        proactor.wake();
-        return token;
-    }
-
-    /**
-     * Withdraws an announcement, because the operation could not be submitted and will push nothing.
-     *
-     * @param token what {@link #expect} returned
-     * @return true if its completion will never be called because of this call
-     */
-    public boolean abandon(long token) {
-        return source().drivers().abandon(token);
-    }
-
-    /**
-     * Returns the ring that drivers push to. If unannounced pushes fill the ring, the proactor fails with ABORTED, because completions were
-     * lost and it is unknown which operations have ended.
-     *
-     * @return the ring, borrowed; no driver may push once this is closed
-     * @throws IreeException UNAVAILABLE without the native library
-     */
-    CompletionRing completionRing() {
-        return source().drivers().ring();
     }
 
     private SystemSource source() {

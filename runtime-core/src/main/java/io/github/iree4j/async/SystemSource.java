@@ -9,22 +9,19 @@ import java.util.ArrayDeque;
 import java.util.function.ToIntFunction;
 
 /**
- * Completions reported by the operating system and drivers. All of them make a descriptor readable, so one epoll waits for everything:
- * external events, the completion ring, file transfers, and wake-ups of the owner.
+ * Completions reported by the operating system. All of them make a descriptor readable, so one epoll waits for everything: external
+ * events, file transfers, and wake-ups of the owner.
  */
 final class SystemSource implements CompletionSource {
     private static final long WAKE = 0;
-    private static final long RING = 1;
-    private static final long FILES = 2;
+    private static final long FILES = 1;
 
     /** How long the owner sleeps before it retries what the kernel lacked resources for. A guess. */
     private static final long RETRY_NANOS = 1_000_000;
 
     private final EventPoller poller;
     private final EventDescriptor wakeup;
-    private final EventDescriptor ringReadiness;
     private final EventWatches watches;
-    private final DriverCompletions drivers;
     private final FileBackend files;
     private final ArrayDeque<Resource> resources = new ArrayDeque<>(); // closed in reverse order of creation
     private boolean looked; // owner only
@@ -36,9 +33,6 @@ final class SystemSource implements CompletionSource {
             watches = new EventWatches(poller, outcome);
             wakeup = kept(EventDescriptor.create());
             poller.keep(wakeup, WAKE);
-            drivers = new DriverCompletions();
-            ringReadiness = kept(drivers.ring()).readiness();
-            poller.keep(kept(ringReadiness), RING);
             EventDescriptor transfers = files.readiness();
             if (transfers != null) {
                 poller.keep(kept(transfers), FILES);
@@ -58,13 +52,9 @@ final class SystemSource implements CompletionSource {
         return watches;
     }
 
-    DriverCompletions drivers() {
-        return drivers;
-    }
-
     @Override
     public void await(long timeoutNanos) {
-        long timeout = drivers.ring().arm() ? 0 : timeoutNanos;
+        long timeout = timeoutNanos;
         if (files.retries() && (timeout < 0 || timeout > RETRY_NANOS)) {
             timeout = RETRY_NANOS;
         }
@@ -76,8 +66,6 @@ final class SystemSource implements CompletionSource {
         poller.await(Duration.ofNanos(timeoutNanos), (token, isReadable) -> {
             if (token == WAKE) {
                 wakeup.take();
-            } else if (token == RING) {
-                ringReadiness.take();
             } else if (token >= EventWatches.FIRST_TOKEN) {
                 watches.reported(token, isReadable);
             }
@@ -95,17 +83,16 @@ final class SystemSource implements CompletionSource {
             look(0);
         }
         looked = false;
-        return drivers.poll(limit) + files.poll(limit) + watches.poll(limit);
+        return files.poll(limit) + watches.poll(limit);
     }
 
     @Override
     public int pending() {
-        return drivers.pending() + files.pending() + watches.pending();
+        return files.pending() + watches.pending();
     }
 
     @Override
     public void stop(IreeException cause) {
-        drivers.stop(cause);
         watches.stop(cause);
         files.stop(cause);
     }

@@ -14,18 +14,13 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 11;
+    static final int ABI_VERSION = 12;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
     static final int ERROR_MESSAGE = 8;
     static final int DISPATCH_STATE_SIZE = 48;
     static final int EXPORT_SIZE = 48;
-    static final int RING_HEAD = 64;
-    static final int RING_LOSSY = 128;
-    static final int RING_SLOTS = 192;
-    static final int RING_SLOT_SIZE = 32;
-    static final int RING_SLOT_COMPLETION = 8;
 
     /** The layout constants in the order of {@code jni_layout}; compared with those of C when the library is loaded. */
     static final int[] LAYOUT = {
@@ -34,11 +29,6 @@ final class Shim {
         ERROR_MESSAGE,
         DISPATCH_STATE_SIZE,
         EXPORT_SIZE,
-        RING_HEAD,
-        RING_LOSSY,
-        RING_SLOTS,
-        RING_SLOT_SIZE,
-        RING_SLOT_COMPLETION,
     };
 
     private Shim() {}
@@ -56,21 +46,6 @@ final class Shim {
     static native int methodName(int index, long out, int capacity);
 
     static native int methodSignature(int index, long out, int capacity);
-
-    static native long ringCreate(int capacity, long error);
-
-    static native void ringRelease(long ring);
-
-    static native int ringPush(long ring, long token, int status, int nativeCode);
-
-    /** May block. */
-    static native int ringWait(long ring, long timeoutNanos, long error);
-
-    static native void ringWake(long ring);
-
-    static native int ringArm(long ring);
-
-    static native int ringEventFd(long ring);
 
     // jni_cpu.c
 

@@ -3,7 +3,6 @@ package io.github.iree4j.async;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.nativeaccess.CompletionRing;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One wait for everything that the system and drivers report. */
+/** One wait for everything that the system reports. */
 @Timeout(300)
 class SystemIoTest {
     private static final int ETIME = 62;
@@ -47,77 +46,6 @@ class SystemIoTest {
         }
         io.proactor().poll();
         assertThat(events).hasSize(count);
-    }
-
-    @Test
-    void driversReportThroughTheRing() throws Exception {
-        long ok = io.expect(note("ok"));
-        long failed = io.expect(note("failed"));
-        CompletionRing ring = io.completionRing();
-        Thread driver = Thread.ofPlatform().start(() -> {
-            ring.push(failed, StatusCode.RESOURCE_EXHAUSTED.number(), 7);
-            ring.push(ok, 0, 42);
-        });
-        pollUntil(2);
-        driver.join();
-        assertThat(events).containsExactly("failed RESOURCE_EXHAUSTED", "ok 42");
-    }
-
-    @Test
-    void aSleepingOwnerIsWokenByDrivers() throws Exception {
-        CountDownLatch ended = new CountDownLatch(1000);
-        try (SystemIo started = SystemIo.start("iree4j-test-drivers")) {
-            for (int i = 0; i < 1000; i++) {
-                long token = started.expect((_, _) -> ended.countDown());
-                assertThat(started.completionRing().push(token, 0, i)).isTrue();
-            }
-            assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
-        }
-    }
-
-    @Test
-    void failedSubmissionsAreAbandoned() {
-        long token = io.expect(note("never"));
-        assertThat(io.abandon(token)).isTrue();
-        assertThat(io.abandon(token)).isFalse();
-        io.completionRing().push(token, 0, 0);
-        io.proactor().poll();
-        assertThat(events).isEmpty();
-    }
-
-    @Test
-    void placesInTheRingAreReserved() {
-        int capacity = io.completionRing().capacity();
-        for (int i = 0; i < capacity; i++) {
-            io.expect((_, _) -> {});
-        }
-        assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> io.expect(note("never")))
-                .withMessageContaining(capacity + " driver operations are in flight")
-                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
-    }
-
-    @Test
-    void aLossyRingFailsEverything() {
-        SystemEvent event = SystemEvent.create();
-        io.watch(event, note("event"));
-        io.proactor().after(Duration.ofDays(1), note("timer"));
-        io.expect(note("operation"));
-        CompletionRing ring = io.completionRing();
-        for (int i = 0; i < ring.capacity(); i++) {
-            assertThat(ring.push(1 << 20, 0, 0)).isTrue(); // announced by no operation
-        }
-        assertThat(ring.push(1 << 20, 0, 0)).isFalse();
-        while (!io.proactor().isClosed()) {
-            io.proactor().poll(Duration.ofSeconds(30));
-        }
-        assertThat(events).containsExactlyInAnyOrder("event ABORTED", "timer ABORTED", "operation ABORTED");
-        assertThat(io.proactor().failure()).hasMessageContaining("a driver reported more completions");
-        event.close();
-        assertThat(event.isLive()).isFalse();
-        assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> io.expect(note("late")))
-                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.ABORTED));
     }
 
     @Test

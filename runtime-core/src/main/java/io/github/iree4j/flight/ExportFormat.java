@@ -10,8 +10,6 @@ public enum ExportFormat {
     PERFETTO,
     /** Spans of OpenTelemetry, as the JSON of its protocol, with links for what spans cannot nest. */
     OTLP,
-    /** A log with vector clocks, for ShiViz. */
-    SHIVIZ,
     /** A scenario of the laboratory, as YAML: what ended, with its durations and submissions, without memory. */
     SCENARIO;
 
@@ -26,7 +24,6 @@ public enum ExportFormat {
         switch (this) {
             case PERFETTO -> new PerfettoExport(graph).write(target);
             case OTLP -> target.write(new OtlpExport(graph).json().getBytes(StandardCharsets.UTF_8));
-            case SHIVIZ -> target.write(new ShivizExport(graph).log().getBytes(StandardCharsets.UTF_8));
             case SCENARIO -> target.write(new ScenarioExport(graph).yaml().getBytes(StandardCharsets.UTF_8));
         }
         target.flush();

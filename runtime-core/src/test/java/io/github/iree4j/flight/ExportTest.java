@@ -153,71 +153,6 @@ class ExportTest {
         assertThat(json.chars().filter(c -> c == '}' || c == ']').count()).isEqualTo(open);
     }
 
-    @Test
-    void shivizOrdersOperationsOfUnorderedQueuesAsTheirWaitsDo() throws IOException {
-        int concurrent = 0;
-        for (long seed = 0; seed < 20; seed++) {
-            OperationGraph graph = new OperationGraph(HostSignalsTest.record(seed, false));
-            Map<Long, RecordedOperation> byNumber = new HashMap<>();
-            graph.operations().forEach(each -> byNumber.put(each.number(), each));
-            String[] lines = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8).split("\n");
-            Map<Long, Set<Long>> past = new HashMap<>(); // by waits and the order of streams
-            Map<String, Long> at = new HashMap<>(); // the operation that a host's count stands for
-            for (int i = 0; i < lines.length; i += 2) {
-                RecordedOperation operation =
-                        byNumber.get(Long.valueOf(lines[i + 1].substring(1, lines[i + 1].indexOf(' '))));
-                Set<Long> before = new HashSet<>();
-                for (Dependency each : graph.dependencies(operation)) {
-                    if (each.before() != null) {
-                        before.add(each.before().number());
-                        before.addAll(past.get(each.before().number()));
-                    }
-                }
-                past.put(operation.number(), before);
-                String host = lines[i].substring(0, lines[i].indexOf(' '));
-                Set<Long> known = new HashSet<>();
-                Matcher entry = Pattern.compile("\"([^\"]*)\":(\\d+)").matcher(lines[i]);
-                while (entry.find()) {
-                    for (long count = 1; count <= Long.parseLong(entry.group(2)); count++) {
-                        if (at.get(entry.group(1) + count) instanceof Long number) {
-                            known.add(number);
-                        } else {
-                            at.put(entry.group(1) + count, operation.number());
-                        }
-                    }
-                }
-                assertThat(known).as("seed %d, %s", seed, operation).isEqualTo(before);
-                concurrent += host.contains("(") ? 1 : 0;
-            }
-        }
-        assertThat(concurrent).isPositive();
-    }
-
-    @Test
-    void shivizClocksCountEachHostsEventsAndKnowOnlyWhatHappened() throws IOException {
-        OperationGraph graph = graph();
-        String log = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8);
-        String[] lines = log.split("\n");
-        assertThat(lines).hasSize((int) (2 * ended(graph)));
-        Map<String, Long> counts = new HashMap<>();
-        int joined = 0;
-        for (int i = 0; i < lines.length; i += 2) {
-            Matcher line = Pattern.compile("(?<host>\\S*) (?<clock>\\{.*\\})").matcher(lines[i]);
-            assertThat(line.matches()).isTrue();
-            String host = line.group("host");
-            Map<String, Long> clock = new HashMap<>();
-            Matcher entry = Pattern.compile("\"([^\"]*)\":(\\d+)").matcher(line.group("clock"));
-            while (entry.find()) {
-                clock.put(entry.group(1), Long.valueOf(entry.group(2)));
-            }
-            assertThat(clock.get(host)).isEqualTo(counts.getOrDefault(host, 0L) + 1);
-            counts.put(host, clock.get(host));
-            clock.forEach((other, count) -> assertThat(count).isLessThanOrEqualTo(counts.getOrDefault(other, 0L)));
-            joined += clock.size() > 1 ? 1 : 0;
-        }
-        assertThat(joined).isPositive();
-    }
-
     /**
      * Two queues of devices with one name. An operation of the first waits for one of the second that is submitted after it and ends, or
      * fails, at the same time.
@@ -269,9 +204,6 @@ class ExportTest {
     void whatEndsAtOneTimeIsInTheOrderInWhichItRuns() throws IOException {
         Object group = new Object();
         OperationGraph graph = backwards(group, group, null);
-        String log = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8);
-        assertThat(log.lines().filter(line -> line.contains("{")))
-                .containsExactly("a_gpu/0 {\"a_gpu/0\":1}", "a_gpu/0(2) {\"a_gpu/0\":1, \"a_gpu/0(2)\":1}");
         List<Integer> flows = new ArrayList<>();
         for (Object each : decode(export(ExportFormat.PERFETTO, graph)).get(1)) {
             Map<Integer, List<Object>> packet = decode((byte[]) each);

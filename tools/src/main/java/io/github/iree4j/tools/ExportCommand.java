@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
         name = "export",
         description = {
             "Writes a recording in the format of another tool: perfetto (for ui.perfetto.dev), otlp (JSON of",
-            "OpenTelemetry, with span links), shiviz (a log with vector clocks) or scenario (YAML of 'iree4j lab')."
+            "OpenTelemetry, with span links) or scenario (YAML of 'iree4j lab')."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -38,7 +38,7 @@ final class ExportCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "NAME",
             required = true,
-            description = "perfetto, otlp, shiviz or scenario.")
+            description = "perfetto, otlp or scenario.")
     private String format;
 
     @Option(names = "--output", paramLabel = "FILE", required = true, description = "Where it goes.")
@@ -51,11 +51,10 @@ final class ExportCommand implements Callable<Integer> {
         ExportFormat chosen = switch (format.toLowerCase(Locale.ROOT)) {
             case "perfetto" -> ExportFormat.PERFETTO;
             case "otlp" -> ExportFormat.OTLP;
-            case "shiviz" -> ExportFormat.SHIVIZ;
             case "scenario" -> ExportFormat.SCENARIO;
             default ->
                 throw new CommandLine.ParameterException(
-                        spec.commandLine(), "--format is perfetto, otlp, shiviz or scenario, not " + format);
+                        spec.commandLine(), "--format is perfetto, otlp or scenario, not " + format);
         };
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         try (OutputStream target = new OpenedAtFirstByte(output)) {

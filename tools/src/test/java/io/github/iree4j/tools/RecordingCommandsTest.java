@@ -82,7 +82,7 @@ class RecordingCommandsTest {
     @Test
     void recordingIsExported() throws IOException {
         String file = record(1);
-        for (String format : new String[] {"perfetto", "otlp", "shiviz", "scenario"}) {
+        for (String format : new String[] {"perfetto", "otlp", "scenario"}) {
             Path target = directory.resolve(format);
             CommandLineRun run = iree4j("export", file, "--format=" + format, "--output=" + target);
             assertThat(run.status()).as(run.err()).isZero();

@@ -198,7 +198,7 @@ public final class IreeEndpoint {
      *
      * @param part recording
      * @param action export
-     * @param format iree4j for a file that {@code bin/iree4j} reads; perfetto, otlp, shiviz or scenario
+     * @param format iree4j for a file that {@code bin/iree4j} reads; perfetto, otlp or scenario
      * @return the contents of the file, or null when there is no recorder, or no such format
      * @throws IOException never
      */
@@ -211,7 +211,6 @@ public final class IreeEndpoint {
         ExportFormat other = switch (format) {
             case "perfetto" -> ExportFormat.PERFETTO;
             case "otlp" -> ExportFormat.OTLP;
-            case "shiviz" -> ExportFormat.SHIVIZ;
             case "scenario" -> ExportFormat.SCENARIO;
             default -> null;
         };

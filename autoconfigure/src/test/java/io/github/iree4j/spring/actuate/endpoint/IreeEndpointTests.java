@@ -119,7 +119,7 @@ class IreeEndpointTests {
                     RecordingDescriptor next = (RecordingDescriptor) endpoint.part("recording", page.cursor());
                     assertThat(next.events())
                             .allSatisfy(event -> assertThat(event.number()).isGreaterThanOrEqualTo(page.cursor()));
-                    for (String format : List.of("iree4j", "perfetto", "otlp", "shiviz")) {
+                    for (String format : List.of("iree4j", "perfetto", "otlp")) {
                         assertThat(endpoint.export("recording", "export", format)
                                         .contentLength())
                                 .isPositive();

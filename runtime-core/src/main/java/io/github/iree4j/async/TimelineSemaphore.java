@@ -594,22 +594,6 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Signals another timeline once this one reaches a value; the frontier is passed on, taint included. If this timeline fails or is
-     * closed before the value is reached, the other fails. If the other is at or beyond its value by then, it fails with INVALID_ARGUMENT:
-     * a value is signalled once.
-     *
-     * @param minimum the value of this timeline
-     * @param target the other timeline; retained until signalled, failed or cancelled
-     * @param next its value
-     * @return removes the link; the target then needs another signaller
-     * @throws IreeException FAILED_PRECONDITION when the target is closed
-     */
-    public Cancellation link(long minimum, TimelineSemaphore target, long next) {
-        keepHistory();
-        return SemaphoreLink.create(this, minimum, target, next);
-    }
-
-    /**
      * Fails the timeline permanently; ignored if it has failed before.
      *
      * @param cause why; every waiter gets it

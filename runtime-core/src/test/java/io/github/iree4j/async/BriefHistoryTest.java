@@ -228,15 +228,6 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aLinkPassesOnTheFrontierOfItsValue() {
-        TimelineSemaphore target = TimelineSemaphore.create(0);
-        promise(1, 3);
-        timeline.link(2, target, 1);
-        signal(1, 3);
-        assertThat(target.frontierAt(1)).isEqualTo(own(2));
-    }
-
-    @Test
     void promiseWaitersHearOfBriefPromisesToo() {
         List<Long> told = new ArrayList<>();
         timeline.checkUse(home);

@@ -71,14 +71,6 @@ class LabCommandTest {
     }
 
     @Test
-    void printsWhatWorkForManyNodesCosts() {
-        CommandLineRun run = iree4j("lab", "cluster", "--nodes=16", "--capacity=8");
-        assertThat(run.status()).as(run.err()).isZero();
-        assertThat(run.out()).contains("| ring | 32 | 8 | 8 | ").doesNotContain("violation");
-        assertThat(iree4j("lab", "cluster", "--nodes=1").err()).contains("number of nodes is 1");
-    }
-
-    @Test
     void saysWhatIsWrong() throws IOException {
         assertThat(iree4j("lab").status()).isEqualTo(2);
         CommandLineRun unknown = iree4j("lab", "run", "nothing");

@@ -16,7 +16,6 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.loader;
     exports io.github.iree4j.hal.pool;
     exports io.github.iree4j.hal.record;
-    exports io.github.iree4j.hal.remote;
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.stream;

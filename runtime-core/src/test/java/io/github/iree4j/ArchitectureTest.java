@@ -101,8 +101,6 @@ class ArchitectureTest {
             entry(
                     "hal.gpu",
                     List.of("hal", "hal.record", "hal.spi", "hal.stream", "async", "nativeaccess", "flatbuffer")),
-            // A remote device is a driver with streams; its server uses devices of any kind.
-            entry("hal.remote", List.of("hal", "hal.record", "hal.spi", "hal.stream", "frontier", "async")),
             // A virtual device is a CPU with other queues.
             entry(
                     "hal.virtual",
@@ -143,7 +141,6 @@ class ArchitectureTest {
             R + ".hal.loader",
             R + ".hal.pool",
             R + ".hal.record",
-            R + ".hal.remote",
             R + ".hal.schedule",
             R + ".hal.spi",
             R + ".hal.stream",

@@ -124,7 +124,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Sets what knows the context of a thread outside of calls. For {@code hal.remote}: the trace that the thread is in.
+     * Sets what knows the context of a thread outside of calls. For remote devices: the trace that the thread is in.
      *
      * @param current asked by threads that make calls and submit operations; must be quick, and not throw
      */

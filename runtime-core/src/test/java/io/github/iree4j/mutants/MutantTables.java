@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -39,11 +40,30 @@ final class MutantTables {
 
     private MutantTables() {}
 
-    /** Reads all tables. */
-    static List<Mutant> read() {
+    /** Directories of the modules that have tables. */
+    static List<Path> modules() {
+        try (Stream<Path> siblings = Files.list(Path.of(".."))) {
+            return siblings.filter(each -> Files.isDirectory(each.resolve(TABLES)))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The ids of all modules' mutants. */
+    static Set<String> ids() {
+        return modules().stream()
+                .flatMap(module -> read(module).stream())
+                .map(Mutant::id)
+                .collect(Collectors.toSet());
+    }
+
+    /** Reads all tables of a module. */
+    static List<Mutant> read(Path module) {
         List<Mutant> all = new ArrayList<>();
         Set<String> ids = new HashSet<>();
-        try (Stream<Path> tables = Files.list(TABLES)) {
+        try (Stream<Path> tables = Files.list(module.resolve(TABLES))) {
             for (Path table : tables.sorted().toList()) {
                 for (Mutant mutant : new Reader(table).read()) {
                     if (!ids.add(mutant.id())) {

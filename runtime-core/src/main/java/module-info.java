@@ -7,10 +7,6 @@ module io.github.iree4j.runtime {
 
     exports io.github.iree4j;
     exports io.github.iree4j.async;
-    exports io.github.iree4j.flight to
-            io.github.iree4j.tools,
-            io.github.iree4j.spring,
-            io.github.iree4j.spring.test;
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.loader;
@@ -20,11 +16,9 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.stream;
     exports io.github.iree4j.hal.virtual to
+            io.github.iree4j.laboratory,
+            io.github.iree4j.recorder,
             io.github.iree4j.spring.test;
-    exports io.github.iree4j.lab to
-            io.github.iree4j.spring,
-            io.github.iree4j.spring.test,
-            io.github.iree4j.tools;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;
     exports io.github.iree4j.modules.check to

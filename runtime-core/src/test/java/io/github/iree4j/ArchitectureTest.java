@@ -113,10 +113,6 @@ class ArchitectureTest {
                             "hal.local",
                             "frontier",
                             "async")),
-            // Reports where the pools put memory, through their observer.
-            entry("lab", List.of("hal", "hal.schedule", "hal.pool", "hal.virtual", "frontier", "async")),
-            // Follows the scheduler and the pools through their observers; replays on virtual devices.
-            entry("flight", List.of("lab", "hal", "hal.schedule", "hal.pool", "hal.virtual", "frontier", "async")),
             // The memory holder identifies the submitting call.
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.

@@ -1,16 +1,11 @@
 package io.github.iree4j.lab;
 
 /** Strings of JSON. */
-public final class JsonText {
+final class JsonText {
     private JsonText() {}
 
-    /**
-     * Appends a string with its quotes.
-     *
-     * @param value any text
-     * @param target takes it
-     */
-    public static void quote(String value, StringBuilder target) {
+    /** Appends a string with its quotes. */
+    static void quote(String value, StringBuilder target) {
         target.append('"');
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

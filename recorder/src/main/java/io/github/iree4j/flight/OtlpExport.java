@@ -2,7 +2,6 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
-import io.github.iree4j.lab.JsonText;
 import io.github.iree4j.status.StatusCode;
 import java.time.Instant;
 import java.util.LinkedHashMap;

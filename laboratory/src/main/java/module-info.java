@@ -1,0 +1,11 @@
+/** Scenarios of work on several kinds of hardware, run on virtual devices. For this project's own modules. */
+@SuppressWarnings("module") // the named ones are not on the path when this is compiled
+module io.github.iree4j.laboratory {
+    requires transitive io.github.iree4j.runtime;
+    requires static transitive org.jspecify;
+
+    exports io.github.iree4j.lab to
+            io.github.iree4j.spring,
+            io.github.iree4j.spring.test,
+            io.github.iree4j.tools;
+}

@@ -1,0 +1,22 @@
+package io.github.iree4j.flight;
+
+/** Strings of JSON. */
+final class JsonText {
+    private JsonText() {}
+
+    /** Appends a string with its quotes. */
+    static void quote(String value, StringBuilder target) {
+        target.append('"');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == '"' || c == '\\') {
+                target.append('\\').append(c);
+            } else if (c < ' ' || Character.isSurrogate(c) || c == 0x2028 || c == 0x2029) {
+                target.append("\\u%04x".formatted((int) c));
+            } else {
+                target.append(c);
+            }
+        }
+        target.append('"');
+    }
+}

@@ -3,8 +3,8 @@ package io.github.iree4j;
 import java.util.List;
 
 /**
- * Inputs of a call, padded to a shape that it shares with other calls except for the number of rows, see
- * {@link FunctionVariants#align}. Tensors may be the caller's own; none needs closing. Safe from any thread.
+ * Inputs of a call, padded to a shape shared with other calls except for the number of rows, see
+ * {@link FunctionVariants#align}. Tensors may be the caller's own; no tensor needs closing. Safe from any thread.
  */
 public final class AlignedInputs {
     private final VariantFunction function;
@@ -35,7 +35,7 @@ public final class AlignedInputs {
     /**
      * Returns the inputs.
      *
-     * @return one for each argument, masks included
+     * @return a tensor for each argument, masks included
      */
     public List<Tensor> inputs() {
         return inputs;
@@ -53,19 +53,19 @@ public final class AlignedInputs {
     /**
      * Returns the row counts of combined calls: the sizes of the variants for this shape.
      *
-     * @return ascending, at least one; the last is {@link Long#MAX_VALUE} if there is a variant for any number
+     * @return ascending, at least one count; the last is {@link Long#MAX_VALUE} if there is a variant for any number
      */
     public List<Long> rowSizes() {
         return rowSizes;
     }
 
     /**
-     * Cuts the padding off the results of this call's rows, and counts it. Closes the given results.
+     * Cuts the padding off the results of this call's rows, and counts the padding. Closes the given results.
      *
      * @param results with as many rows as the call
-     * @return the results; the caller closes them
-     * @throws io.github.iree4j.status.IreeException INTERNAL when a result has another shape than the rules say; RESOURCE_EXHAUSTED when the
-     *     heap has no room for a copy
+     * @return the results; the caller closes the results
+     * @throws io.github.iree4j.status.IreeException INTERNAL when a result's shape contradicts the rules;
+     *     RESOURCE_EXHAUSTED when the heap has no room for a copy
      */
     public Results cut(Results results) {
         function.variants().aligned(added);

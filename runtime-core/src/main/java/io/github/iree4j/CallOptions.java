@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Options of one call, see {@link ProgramFunction#call}.
  *
- * @param after the fence at which inputs are ready; null when they are ready now
+ * @param after the fence at which inputs are ready; null when inputs are ready now
  * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
  * @param timeout how long the call may take from its submission, waiting included; null for no limit
- * @param priority calls of higher priority get the turn of their program before others that wait for it; 0 for most
+ * @param priority calls of higher priority get the turn of their program before other waiting calls; 0 for most
  */
 public record CallOptions(
         @Nullable Fence after,
@@ -27,7 +27,7 @@ public record CallOptions(
     /**
      * Checks the timeout.
      *
-     * @throws IreeException INVALID_ARGUMENT when it is negative
+     * @throws IreeException INVALID_ARGUMENT when the timeout is negative
      */
     public CallOptions {
         if (timeout != null && timeout.isNegative()) {
@@ -52,7 +52,7 @@ public record CallOptions(
      *
      * @param limit maximum duration of the call, or null
      * @return the options
-     * @throws IreeException INVALID_ARGUMENT when it is negative
+     * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
     public CallOptions within(@Nullable Duration limit) {
         return new CallOptions(after, signal, limit, priority);
@@ -61,9 +61,9 @@ public record CallOptions(
     /**
      * Returns these options with a timeout that is no longer than a limit.
      *
-     * @param limit maximum duration of the call, whatever these options say; null for none
+     * @param limit maximum duration of the call, regardless of these options; null for none
      * @return the options
-     * @throws IreeException INVALID_ARGUMENT when it is negative
+     * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
     public CallOptions limited(@Nullable Duration limit) {
         return within(CallTerms.least(timeout, limit));

@@ -14,11 +14,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** A function that a module exports. */
+/** A function exported by a module. */
 final class CompiledFunction extends ProgramFunction {
     private final FunctionCalls calls;
     private final Signature signature;
-    private volatile @Nullable Values values; // once asked for
+    private volatile @Nullable Values values; // null before the first use
 
     private record Values(List<ValueDeclaration> arguments, List<ValueDeclaration> results) {}
 
@@ -110,7 +110,8 @@ final class CompiledFunction extends ProgramFunction {
     /**
      * Like {@link #callHere(CallOptions, Duration, Object[])}.
      *
-     * @param cut converts the function's results, which it owns, for the caller; on a thread where arbitrary code may run
+     * @param cut owns the function's results, and converts the results for the caller; on a thread where arbitrary code
+     *     may run
      */
     CompletableFuture<Results> callHere(
             CallOptions options, @Nullable Duration limit, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
@@ -127,7 +128,7 @@ final class CompiledFunction extends ProgramFunction {
         return Results.of(fullName(), values, program().leaks());
     }
 
-    /** Frees its resources; only when no call can run any more. */
+    /** Frees the function's resources; only when no call can run any more. */
     void free() {
         calls.free();
     }

@@ -3,11 +3,11 @@ package io.github.iree4j;
 import io.github.iree4j.hal.spi.DeviceOptions;
 
 /**
- * A device that a runtime opens.
+ * A device to be opened by a runtime.
  *
- * @param name its name for programs and users, unique in the runtime
+ * @param name the device's name for programs and users, unique in the runtime
  * @param uri the device to open: a driver's name ({@code local}) or {@code driver://id}
- * @param options its options; without an executor it shares the workers of the runtime
+ * @param options the device's options; without an executor the device shares the workers of the runtime
  */
 public record DeviceSource(String name, String uri, DeviceOptions options) {
     /**

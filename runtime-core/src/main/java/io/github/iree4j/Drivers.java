@@ -26,7 +26,7 @@ final class Drivers {
                 .toList();
     }
 
-    /** Opens all of this machine or none. */
+    /** Opens all devices of this machine, or no device. */
     static NamedDevices open(List<DeviceSource> sources, ProcessExecutor executor) {
         if (sources.isEmpty()) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
@@ -81,7 +81,7 @@ final class Drivers {
                         .build());
     }
 
-    /** What is before {@code ://}. */
+    /** The part before {@code ://}. */
     private static String scheme(String uri) {
         int end = uri.indexOf("://");
         return end < 0 ? uri : uri.substring(0, end);
@@ -110,7 +110,7 @@ final class Drivers {
                                 drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", "))));
     }
 
-    /** Maps aliases: IREE has two names for its CPU driver, one for each way of scheduling. An id like {@code vulkan:1} begins with the driver. */
+    /** Maps aliases: IREE has two names for the CPU driver, for two ways of scheduling. An id like {@code vulkan:1} begins with the driver. */
     private static String driverName(String name) {
         int number = name.indexOf(':');
         return name.equals("local-task") || name.equals("local-sync")

@@ -9,27 +9,28 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /**
- * A compiler bug: functions with fences that signal their caller's fence when they have submitted their work instead of when it
- * is complete, so that results are not ready yet, or not even allocated.
+ * A compiler bug: functions with fences signal the caller's fence when the work has been submitted instead of when the
+ * work is complete, so that results are not ready yet, or not even allocated.
  *
  * <dl>
  *   <dt>Releases
  *   <dd>3.11.0, for loops on the host ({@code scf.for}, {@code scf.while}) compiled with {@code --iree-execution-model=async-external}.
  *   <dt>Recognised
- * <dd>when a module is loaded: a function with fences submits work, and calls {@code hal.fence.signal} itself. Functions of other
- * compilers pass the fence to the last operation. A correct function that is recognised costs an extra barrier.
+ * <dd>when a module is loaded: a function with fences submits work, and calls {@code hal.fence.signal} itself.
+ * Functions of other compilers pass the fence to the last operation. A correct function recognised here costs an extra
+ * barrier.
  *   <dt>Workaround
- *   <dd>a fence that the program has not created itself is signalled behind everything that the call has submitted.
+ *   <dd>a fence not created by the program itself is signalled behind all work submitted by the call.
  *   <dt>Fixture
- *   <dd>{@code 3.11.0/cpu-async/host_for.vmfb}, and the same for VMVX.
+ *   <dd>{@code 3.11.0/cpu-async/host_for.vmfb}, and the VMVX counterpart.
  * </dl>
  */
 final class EarlySignal {
-    private static final int BYTECODE = 17; // of 3.11 and later; older compilers wait on the host before they signal
+    private static final int BYTECODE = 17; // since 3.11; older compilers wait on the host before signalling
 
     private EarlySignal() {}
 
-    /** Whether one of the modules of a program has such functions; that is logged. */
+    /** Returns whether a module of a program has such functions, and logs the finding. */
     static boolean isIn(List<VmModule> modules) {
         boolean any = false;
         for (VmModule module : modules) {

@@ -8,16 +8,16 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** One of the compiled functions from which a function selects. Safe from any thread. */
+/** A compiled function among the variants from which a function selects. Safe from any thread. */
 public final class FunctionVariant {
-    /** Size of an axis that the caller chooses. */
+    /** Size of an axis chosen by the caller. */
     static final long OPEN = -1;
 
     private final CompiledFunction function;
     private final List<String> axes;
     private final long[] sizes;
     private final boolean open;
-    private boolean named = true; // whether named after its function only; not modified once shared
+    private boolean named = true; // whether named after the function only; not modified once shared
     private final LongAdder calls = new LongAdder();
 
     FunctionVariant(CompiledFunction function, List<String> axes, long[] sizes) {
@@ -37,10 +37,10 @@ public final class FunctionVariant {
     }
 
     /**
-     * Returns its name among the variants of one function, used in meters for example.
+     * Returns the variant's name among the variants of one function, used in meters for example.
      *
-     * @return the name of the compiled function; followed by sizes if several have that name, as in modules that frameworks
-     *     create for each shape: {@code main_4x16}
+     * @return the name of the compiled function; followed by sizes if several functions have this name, as in modules
+     *     created by frameworks for each shape: {@code main_4x16}
      */
     public String name() {
         return named ? function.name() : function.name() + "_" + shape();
@@ -52,7 +52,7 @@ public final class FunctionVariant {
     }
 
     /**
-     * Returns the size of each axis that it was compiled for.
+     * Returns the compiled size of each axis.
      *
      * @return by axis, in the order of the rules; -1 for any size
      */
@@ -65,9 +65,9 @@ public final class FunctionVariant {
     }
 
     /**
-     * Returns the number of its calls.
+     * Returns the number of calls.
      *
-     * @return since it was loaded
+     * @return since the variant was loaded
      */
     public long calls() {
         return calls.sum();
@@ -85,12 +85,12 @@ public final class FunctionVariant {
         return sizes[axis];
     }
 
-    /** Whether it was compiled with open sizes. */
+    /** Whether the variant was compiled with open sizes. */
     boolean isOpen() {
         return open;
     }
 
-    /** Whether a call of these sizes fits it, padded or exactly. */
+    /** Whether a call of these sizes fits the variant, padded or exactly. */
     boolean fits(long[] given, boolean padded) {
         for (int axis = 0; axis < sizes.length; axis++) {
             if (sizes[axis] != OPEN && (padded ? given[axis] > sizes[axis] : given[axis] != sizes[axis])) {
@@ -100,7 +100,7 @@ public final class FunctionVariant {
         return true;
     }
 
-    /** Whether another has the same sizes except for one axis. */
+    /** Whether another variant has the same sizes except for one axis. */
     boolean isLike(FunctionVariant other, int but) {
         return IntStream.range(0, sizes.length).allMatch(axis -> axis == but || sizes[axis] == other.sizes[axis]);
     }

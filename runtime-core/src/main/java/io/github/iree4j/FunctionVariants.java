@@ -8,22 +8,24 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The variants from which a function selects at each call: compiled functions that compute the same for other shapes, static ones
- * for some sizes and possibly one for any size. Safe from any thread.
+ * The variants from which a function selects at each call: compiled functions with the same computation for other
+ * shapes, static variants for some sizes and possibly a variant for any size. Safe from any thread.
  *
- * <p><b>Selection.</b> Among the variants that are at least as large as the call along each axis of the {@linkplain ShapeRules rules}, the one whose
- * arguments have the fewest elements; an element counts {@link VariantOptions#dynamicCost} times where the variant was compiled without
- * knowing all sizes. When none is large enough the call fails with INVALID_ARGUMENT, naming those there are.
+ * <p><b>Selection.</b> A call selects among the variants at least as large as the call along each axis of the
+ * {@linkplain ShapeRules rules}. The arguments of the selected variant have the fewest elements; an element counts
+ * {@link VariantOptions#dynamicCost} times where the variant was compiled without knowing all sizes. When no variant is
+ * large enough the call fails with INVALID_ARGUMENT, naming the existing variants.
  *
- * <p><b>Copies.</b> A call of exactly the shape of a variant is passed on unchanged. Otherwise arguments with axes are copied to
- * host memory, on the calling thread, and uploaded like other inputs. Results are cut: in place if the kept elements come first,
- * as rows do, otherwise into a copy on their device.
+ * <p><b>Copies.</b> A call of exactly the shape of a variant is passed on unchanged. Otherwise arguments with axes are
+ * copied to host memory, on the calling thread, and uploaded like other inputs. Results are cut: in place if the kept
+ * elements come first, as rows do, otherwise into a copy on the same device.
  *
- * <p><b>Fences.</b> Inputs of a call that waits for a fence cannot be read at the call, nor its results on return. A call with
- * fences therefore goes to a variant that accepts its exact shapes, and fails with FAILED_PRECONDITION when there is none.
+ * <p><b>Fences.</b> Inputs of a call waiting for a fence cannot be read at the call, nor results on return. A call with
+ * fences therefore goes to a variant accepting the exact shapes, and fails with FAILED_PRECONDITION when there is no
+ * such variant.
  */
 public final class FunctionVariants {
-    /** The reflection attribute by which a module declares the rules of one of its functions: {@value}. */
+    /** The reflection attribute with which a module declares the rules of a function: {@value}. */
     public static final String ATTRIBUTE = "iree4j.shapes";
 
     /** Maximum number of variants named in messages. */
@@ -51,7 +53,7 @@ public final class FunctionVariants {
         this.listener = found.listener();
     }
 
-    /** The axis of rows: the first dimension of every argument and result, and no other dimension; -1 when there is none. */
+    /** The axis of rows: the first dimension of every argument and result, and no other dimension; -1 without such an axis. */
     private static int rowsOf(ShapeRules rules) {
         List<String> first = rules.inputs().getFirst().dimensions();
         String axis = first == null || first.isEmpty() ? "_" : first.getFirst();
@@ -75,16 +77,17 @@ public final class FunctionVariants {
     /**
      * Returns the variants.
      *
-     * @return at least one
+     * @return at least one variant
      */
     public List<FunctionVariant> all() {
         return all;
     }
 
     /**
-     * Returns the relative cost of an element in a function that was compiled with open sizes, for callers that divide work into calls.
+     * Returns the relative cost of an element in a function compiled with open sizes, for callers that divide work into
+     * calls.
      *
-     * @return multiple of its cost in other functions; at least 1
+     * @return multiple of the cost in other functions; at least 1
      */
     public double dynamicCost() {
         return dynamicCost;
@@ -109,9 +112,9 @@ public final class FunctionVariants {
     }
 
     /**
-     * Pads a call to a shape that it shares with other calls, so that their rows can be concatenated: each axis gets the size of
-     * the variant that the call would select, except for the rows, the axis that is the first dimension of all arguments and
-     * results.
+     * Pads a call to a shape shared with other calls, so that the rows of the calls can be concatenated. Each axis gets
+     * the size of the variant that the call would select, except for the rows: the axis that is the first dimension of
+     * all arguments and results.
      *
      * @param inputs as for a call; tensors, arrays and numbers
      * @return all arguments, masks included
@@ -137,7 +140,7 @@ public final class FunctionVariants {
         return (long) (given.elements(shared) - given.elements(given.sizes()));
     }
 
-    /** The row counts of variants whose other axes equal those of the given one. */
+    /** The row counts of variants with the other axes of the given variant. */
     private List<Long> rowSizes(FunctionVariant like) {
         return all.stream()
                 .filter(each -> each.isLike(like, rows))
@@ -150,7 +153,8 @@ public final class FunctionVariants {
      * Selects the variant of a call.
      *
      * @param asTheyAre whether padding is forbidden
-     * @throws IreeException INVALID_ARGUMENT when none is large enough; FAILED_PRECONDITION when none accepts the exact sizes
+     * @throws IreeException INVALID_ARGUMENT when no variant is large enough; FAILED_PRECONDITION when no variant
+     *     accepts the exact sizes
      */
     FunctionVariant choose(VariantInputs given, boolean asTheyAre) {
         long[] sizes = given.sizes();
@@ -207,7 +211,7 @@ public final class FunctionVariants {
         }
     }
 
-    /** Counts the padding of an aligned call that was combined with others. */
+    /** Counts the padding of an aligned call that was combined with other calls. */
     void aligned(long added) {
         padding.add(added);
         if (listener != null) {

@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signatures that options give for functions: names of values, and types where the module neither declares nor proves them. What they
- * say must not contradict what is known.
+ * The signatures given by options for functions: names of values, and types neither declared nor proven by the module.
+ * A given signature must not contradict the known signature.
  */
 final class GivenSignatures {
     private final Map<VmFunction, Signature> known;
@@ -27,10 +27,10 @@ final class GivenSignatures {
     }
 
     /**
-     * Adds what the options say to what is known of functions.
+     * Adds the signatures in options to the known signatures of functions.
      *
      * @param given texts such as {@code (%image: tensor<?x3x224x224xf32>) -> (%probabilities: tensor<?x10xf32>)}, by the function's name
-     * @throws IreeException when there is no such function, or a text cannot be its signature
+     * @throws IreeException when there is no such function, or a text cannot be the function's signature
      */
     static Map<VmFunction, Signature> applied(Map<String, String> given, Map<VmFunction, Signature> known) {
         GivenSignatures all = new GivenSignatures(known);
@@ -78,7 +78,7 @@ final class GivenSignatures {
         return signature == null ? new Signature(function) : signature;
     }
 
-    /** Whether a name is that of a function, or of the one beside it with the same values and fences. */
+    /** Whether a name denotes a function: the function's name, or the name without the suffix of functions with fences. */
     private static boolean isCalled(VmFunction function, String name) {
         return function.name().equals(name)
                 || function.fullName().equals(name)
@@ -117,7 +117,7 @@ final class GivenSignatures {
         return values;
     }
 
-    /** What both say of a value; null if they contradict each other, or the type is none. */
+    /** Merges the given and the known declaration of a value; null if the declarations contradict each other, or the given type is no type. */
     private static @Nullable Value value(Value given, Value known, boolean reference) {
         String name = given.name().isEmpty() ? known.name() : given.name();
         TensorType tensor = given.tensor();

@@ -33,7 +33,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point: opens devices and loads programs for them.
+ * The entry point: opens devices and loads programs for these devices.
  *
  * <pre>{@code
  * try (IreeRuntime runtime = IreeRuntime.create();
@@ -44,8 +44,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Any thread may use a runtime. Closing it closes its programs: calls in progress are cancelled, later ones fail with
- * FAILED_PRECONDITION, and the devices are closed after the last call. Results outlive the runtime.
+ * <p>Any thread may use a runtime. Closing a runtime closes its programs: calls in progress are cancelled, later calls
+ * fail with FAILED_PRECONDITION, and the devices are closed after the last call. Results outlive the runtime.
  */
 public final class IreeRuntime implements AutoCloseable {
     private final RuntimeOptions options;
@@ -56,10 +56,10 @@ public final class IreeRuntime implements AutoCloseable {
     private final ThreadDeadlines deadlines = new ThreadDeadlines();
     private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
-    private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // those of them that are part of another program
+    private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // programs that are part of another program
     private final OpenTimelines timelines = new OpenTimelines();
     private final CountDownLatch freed = new CountDownLatch(1);
-    private volatile boolean isHurried; // frees on another thread, so that close(Duration) need not wait for it
+    private volatile boolean isHurried; // frees on another thread, so that close(Duration) need not wait for freeing
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
     private IreeRuntime(RuntimeOptions options) {
@@ -79,7 +79,7 @@ public final class IreeRuntime implements AutoCloseable {
     /**
      * Opens the device {@code local} with default limits.
      *
-     * @return the runtime; the caller closes it
+     * @return the runtime; the caller closes the runtime
      * @throws IreeException UNAVAILABLE when the device is unavailable, with the reason
      */
     public static IreeRuntime create() {
@@ -87,13 +87,13 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Opens the devices that the options name.
+     * Opens the devices named by the options.
      *
      * @param options the options
-     * @return the runtime; the caller closes it
-     * @throws IreeException NOT_FOUND for a device that no driver knows, naming the drivers; UNAVAILABLE when a driver is
-     *     unavailable, with the reason; INVALID_ARGUMENT for no device of this machine,
-     *     or a topology that is smaller than the number of workers
+     * @return the runtime; the caller closes the runtime
+     * @throws IreeException NOT_FOUND for a device unknown to every driver, naming the drivers; UNAVAILABLE when a
+     *     driver is unavailable, with the reason; INVALID_ARGUMENT for no device of this machine, or a topology smaller
+     *     than the number of workers
      */
     public static IreeRuntime create(RuntimeOptions options) {
         return new IreeRuntime(options);
@@ -109,18 +109,18 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the drivers that are installed, whether or not they work on this machine.
+     * Returns the installed drivers, whether or not the drivers work on this machine.
      *
-     * @return found through the service loader, in no particular order
+     * @return the drivers found through the service loader, in no particular order
      */
     public static List<DriverProvider> drivers() {
         return Drivers.all();
     }
 
     /**
-     * Names the native library of this process, before its first use.
+     * Sets the native library of this process, before the library's first use.
      *
-     * @param path its file, or its directory
+     * @param path the library's file or directory
      * @throws IreeException FAILED_PRECONDITION when the library was searched already, under another name
      */
     public static void useNativeLibrary(Path path) {
@@ -128,9 +128,10 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Names the directory that the native library of this process is copied to when it comes in a jar, before its first use.
+     * Sets the directory for a copy of this process's native library when the library comes in a jar, before the
+     * library's first use.
      *
-     * @param directory made if it does not exist; other users must not be able to write there
+     * @param directory created if missing; other users must not be able to write there
      * @throws IreeException FAILED_PRECONDITION when the library was copied already, with another directory
      */
     public static void copyNativeLibraryTo(Path directory) {
@@ -140,17 +141,17 @@ public final class IreeRuntime implements AutoCloseable {
     /**
      * Returns why compiled CPU code and drivers cannot be called in this process.
      *
-     * @return with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as its cause when native
-     *     access is not enabled; null when native code can be called
+     * @return an exception with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as
+     *     the cause when native access is not enabled; null when native code can be called
      */
     public static @Nullable IreeException nativeUnavailabilityCause() {
         return NativeLibrary.unavailabilityCause();
     }
 
     /**
-     * Returns the versions of this runtime and of the programs it supports.
+     * Returns the versions of this runtime and of the supported programs.
      *
-     * @return always the same
+     * @return always the same versions
      */
     public static RuntimeVersions versions() {
         return RuntimeVersions.ofThis();
@@ -166,39 +167,43 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the devices that are open: those of this machine, in the order programs see them, then those of other machines.
+     * Returns the open devices: first the devices of this machine, in the order seen by programs, then devices of other
+     * machines.
      *
-     * @return borrowed, at least one
+     * @return borrowed, at least one device
      */
     public List<Device> devices() {
         return devices.open();
     }
 
     /**
-     * Returns the device with a name. Opens one of another machine unless it is open and works, which may block.
+     * Returns the device with a name. Opens a device of another machine unless the device is open and works, which may
+     * block.
      *
-     * @param name its name in the options, or its id
+     * @param name the device's name in the options, or the device's id
      * @return borrowed
-     * @throws IreeException NOT_FOUND when there is none, naming those there are; why a device of another machine cannot be opened
+     * @throws IreeException NOT_FOUND when there is no such device, naming the existing devices; or the reason why a
+     *     device of another machine cannot be opened
      */
     public Device device(String name) {
         return devices.find(name);
     }
 
     /**
-     * Returns the device with a name, if it is open. Does not block.
+     * Returns the device with a name, if the device is open. Does not block.
      *
-     * @param name its name in the options, or its id
-     * @return borrowed, perhaps lost; empty when there is none
+     * @param name the device's name in the options, or the device's id
+     * @return borrowed, perhaps lost; empty when there is no such device
      */
     public Optional<Device> findDevice(String name) {
         return Optional.ofNullable(devices.ifOpen(name));
     }
 
     /**
-     * Returns whether a device belongs to another machine: whether {@link DriverProvider#isRemote} of its driver.
+     * Returns whether a device belongs to another machine: the result of {@link DriverProvider#isRemote} of the
+     * device's driver.
      *
-     * @param name its name in the options
+     * @param name the device's name in the options
      * @return false also when there is no such device
      */
     public boolean isRemote(String name) {
@@ -206,8 +211,8 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Reports devices to a listener: now those that are open, and later each of another machine when it is opened, also in place of one that was
-     * lost. One that is opened meanwhile may be reported twice.
+     * Reports devices to a listener: now the open devices, and later each device of another machine when opened, also
+     * as a replacement of a lost device. A device opened during this call may be reported twice.
      *
      * @param listener called on the thread that opens the device; must not block
      */
@@ -218,15 +223,16 @@ public final class IreeRuntime implements AutoCloseable {
     /**
      * Returns the name of a device.
      *
-     * @param device one of {@link #devices()}
-     * @return its name in the options, also for one that was lost and has been replaced; its id when it is not of this runtime
+     * @param device a device from {@link #devices()}
+     * @return the device's name in the options, also for a lost and replaced device; the id of a device of another
+     *     runtime
      */
     public String nameOf(Device device) {
         return devices.nameOf(device);
     }
 
     /**
-     * Returns the places of its workers: those of the options, or those of this machine.
+     * Returns the places of the workers: from the options, or else the places of this machine.
      *
      * @return the topology
      */
@@ -235,7 +241,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns its workers, shared by its devices and by asynchronous calls.
+     * Returns the workers, shared by devices and by asynchronous calls.
      *
      * @return borrowed; closed with the runtime, after the last call
      */
@@ -244,7 +250,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the first device, on which inputs are put.
+     * Returns the first device, where inputs are put.
      *
      * @return borrowed
      */
@@ -256,7 +262,7 @@ public final class IreeRuntime implements AutoCloseable {
      * Loads a program of one module without parameters.
      *
      * @param module a {@code .vmfb}
-     * @return the program; the caller closes it
+     * @return the program; the caller closes the program
      * @throws IreeException as {@link #load(ProgramOptions)}
      */
     public Program load(Path module) {
@@ -264,13 +270,13 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Loads a program and runs its initialisers.
+     * Loads a program and runs the program's initialisers.
      *
      * @param program modules and parameters
-     * @return the program; the caller closes it
-     * @throws IreeException NOT_FOUND for a file, a module or a parameter that is missing; INCOMPATIBLE for a version, an import or an
-     *     executable format that this runtime does not support, naming what is required and what is available; INVALID_ARGUMENT and others for a
-     *     damaged file; FAILED_PRECONDITION when the runtime is closed
+     * @return the program; the caller closes the program
+     * @throws IreeException NOT_FOUND for a missing file, module or parameter; INCOMPATIBLE for a version, an import or
+     *     an executable format not supported by this runtime, naming the requirement and the available choices;
+     *     INVALID_ARGUMENT and others for a damaged file; FAILED_PRECONDITION when the runtime is closed
      */
     public Program load(ProgramOptions program) {
         List<Device> seen = devices.select(program.devices());
@@ -295,7 +301,7 @@ public final class IreeRuntime implements AutoCloseable {
         return new ProgramLoader(seen, options.context(), leaks(), guard::isClosed);
     }
 
-    /** Loads another program from the same modules as a given one; the caller holds a use of that one. */
+    /** Loads another program from the modules of a given program; the caller holds a use of the given program. */
     Program loadAgain(List<Device> seen, ProgramLoader.Loaded given, List<Program.Part> others) {
         List<Program.Part> parts = new ArrayList<>();
         try {
@@ -328,14 +334,15 @@ public final class IreeRuntime implements AutoCloseable {
         }
         parts.forEach(part -> this.parts.add(part.program()));
         programs.add(loaded);
-        if (guard.isClosed()) { // close() may have missed it
+        if (guard.isClosed()) { // close() may have missed the program
             loaded.close();
         }
         return loaded;
     }
 
     /**
-     * Returns the programs that are loaded now. Further modules with variants of a program's functions count as part of that program.
+     * Returns the programs loaded now. Further modules with variants of a program's functions count as part of this
+     * program.
      *
      * @return a snapshot
      */
@@ -344,10 +351,10 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Copies a tensor to the device, so that later calls need not.
+     * Copies a tensor to the device, so that later calls need no copy.
      *
      * @param tensor the tensor; stays the caller's
-     * @return the tensor on the device; the caller closes it
+     * @return the tensor on the device; the caller closes the tensor
      */
     public Tensor upload(Tensor tensor) {
         guard.enter();
@@ -365,18 +372,19 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Creates a tensor over memory of the application, without a copy, or fails. ({@link Tensor#wrap} instead copies at each call
-     * if the device cannot use the memory in place.) Later writes to the memory are visible to the program; a read-only segment,
-     * such as a mapped file, serves inputs that the program only reads.
+     * Creates a tensor over memory of the application, without a copy, or fails. ({@link Tensor#wrap} instead copies at
+     * each call if the device cannot use the memory in place.) Later writes to the memory are visible to the program. A
+     * read-only segment, such as a mapped file, serves inputs only read by the program.
      *
-     * @param segment native memory, aligned to 64 bytes, that cannot be closed while a device uses it: of {@code Arena.ofAuto()},
-     *     {@code Arena.global()} or a direct buffer. Kept reachable until the tensor is closed and the last use has ended
+     * @param segment native memory, aligned to 64 bytes, that cannot be closed while a device uses the memory: of
+     *     {@code Arena.ofAuto()}, {@code Arena.global()} or a direct buffer. Kept reachable until the tensor is closed
+     *     and the last use has ended
      * @param type element type
      * @param shape the shape; none for a scalar
-     * @return the tensor over the first bytes of the segment; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for memory that cannot be used in place, naming the obstacle and a remedy: on the Java
-     *     heap, badly aligned, of an arena that can be closed, or too short; UNIMPLEMENTED when the device cannot reach host memory;
-     *     FAILED_PRECONDITION when the runtime is closed
+     * @return the tensor over the first bytes of the segment; the caller closes the tensor
+     * @throws IreeException INVALID_ARGUMENT for memory that cannot be used in place, naming the obstacle and a remedy:
+     *     on the Java heap, badly aligned, of an arena that can be closed, or too short; UNIMPLEMENTED when the device
+     *     cannot reach host memory; FAILED_PRECONDITION when the runtime is closed
      */
     public Tensor importMemory(MemorySegment segment, ElementType type, long... shape) {
         guard.enter();
@@ -389,11 +397,12 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Creates a timeline at 0, whose points invocations wait for and signal, see {@link ProgramFunction#submit}. It belongs to
-     * the process: programs of several runtimes may share it, and it outlives the runtime. Its history is as long as that of the
-     * first device's semaphores.
+     * Creates a timeline at 0. Invocations wait for and signal points of the timeline, see
+     * {@link ProgramFunction#submit}. The timeline belongs to the process: programs of several runtimes may share the
+     * timeline, and the timeline outlives the runtime. The history is as long as the history of the first device's
+     * semaphores.
      *
-     * @return the timeline; the caller closes it
+     * @return the timeline; the caller closes the timeline
      * @throws IreeException FAILED_PRECONDITION when the runtime is closed
      */
     public Timeline createTimeline() {
@@ -403,8 +412,8 @@ public final class IreeRuntime implements AutoCloseable {
     /**
      * Creates a timeline, as {@link #createTimeline()} does, with a name for diagnostics.
      *
-     * @param name names it in reports, for example {@code tts}
-     * @return the timeline; the caller closes it
+     * @param name the name in reports, for example {@code tts}
+     * @return the timeline; the caller closes the timeline
      * @throws IreeException FAILED_PRECONDITION when the runtime is closed
      */
     public Timeline createTimeline(String name) {
@@ -418,7 +427,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the timelines that were created here and are open, and still reachable.
+     * Returns the timelines created here that are open and still reachable.
      *
      * @return a snapshot, by {@link io.github.iree4j.async.TimelineSemaphore#id()}
      */
@@ -427,7 +436,8 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns what is open now, and what was dropped without being closed. Also works for a closed runtime, whose results may be open.
+     * Returns the objects that are open now, and counts of objects dropped without being closed. Also works for a
+     * closed runtime, where results may be open.
      *
      * @return a snapshot; clean when everything was closed
      */
@@ -443,7 +453,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns how many results were dropped without being closed, as far as the garbage collector has noticed.
+     * Returns the number of results dropped without being closed, as far as the garbage collector has noticed.
      *
      * @return 0 in a correct application
      */
@@ -452,15 +462,15 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns how many tensors with device memory are open.
+     * Returns the number of open tensors with device memory.
      *
-     * @return those that were dropped without being closed included
+     * @return the number, including tensors dropped without being closed
      */
     public long openResults() {
         return leaks.openTensors();
     }
 
-    /** Those of calls that run on the threads that make them. */
+    /** Deadlines of synchronous calls. */
     ThreadDeadlines deadlines() {
         return deadlines;
     }
@@ -492,15 +502,15 @@ public final class IreeRuntime implements AutoCloseable {
             watch.closed();
         }
         List<Program> open = List.copyOf(programs);
-        open.forEach(Program::giveUp); // all of them first: calls of one may wait for another
+        open.forEach(Program::giveUp); // all programs first: calls of one program may wait for another program
         open.forEach(Program::close);
     }
 
     /**
-     * Closes it, as {@link #close()} does, and returns within a time: what code of a device occupies until then is freed when that code
-     * returns. For applications that must stop in time.
+     * Closes the runtime, as {@link #close()} does, and returns within the given time. Resources occupied by code of a
+     * device until then are freed when the code returns. For applications that must stop in time.
      *
-     * @param limit how long to wait in all
+     * @param limit maximum total time to wait
      * @return whether everything is freed
      */
     public boolean close(Duration limit) {
@@ -545,7 +555,7 @@ public final class IreeRuntime implements AutoCloseable {
     /** Builds a runtime. Not thread-safe. */
     public static final class Builder {
         private final List<DeviceSource> devices = new ArrayList<>();
-        private final Set<DeviceSource> plain = new HashSet<>(); // those subject to the limits of this builder
+        private final Set<DeviceSource> plain = new HashSet<>(); // devices subject to the limits of this builder
         private ContextOptions context = RuntimeOptions.DEFAULTS.context();
         private boolean traceLeaks;
         private long memoryLimit;
@@ -558,7 +568,7 @@ public final class IreeRuntime implements AutoCloseable {
         private Builder() {}
 
         /**
-         * Adds a device; without any, {@code local} is opened.
+         * Adds a device; without any device, {@code local} is opened.
          *
          * @param name a driver's name or {@code driver://id}
          * @return this builder
@@ -571,11 +581,11 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Adds a device with its own options, to which the limits of this builder do not apply.
+         * Adds a device with separate options, not subject to the limits of this builder.
          *
-         * @param name its name
+         * @param name the device's name
          * @param uri a driver's name or {@code driver://id}
-         * @param deviceOptions its options
+         * @param deviceOptions the device's options
          * @return this builder
          */
         public Builder device(String name, String uri, DeviceOptions deviceOptions) {
@@ -606,7 +616,7 @@ public final class IreeRuntime implements AutoCloseable {
         /**
          * Sets whether to record where results are created.
          *
-         * @param trace true to find out where an unclosed result was created
+         * @param trace true to find the place where an unclosed result was created
          * @return this builder
          */
         public Builder traceLeaks(boolean trace) {
@@ -615,8 +625,8 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets the memory limit of each device without its own options. Work that needs more waits until memory is freed; a request that
-         * could never fit fails at once.
+         * Sets the memory limit of each device without separate options. Work exceeding the limit waits until memory is
+         * freed; a request that could never fit fails at once.
          *
          * @param bytes the limit, at least 0; 0, the default, for the device's memory
          * @return this builder
@@ -627,9 +637,10 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets the quota of one program on each device without its own options. At the quota its work waits until it has freed memory itself.
+         * Sets the quota of one program on each device without separate options. At the quota the program's work waits
+         * until the program itself has freed memory.
          *
-         * @param program the name of its last module, for a file without {@code .vmfb}
+         * @param program the name of the program's last module, for a file without {@code .vmfb}
          * @param bytes the quota, at least 0
          * @return this builder
          */
@@ -639,9 +650,10 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets the number of workers, which run compiled CPU code and asynchronous calls.
+         * Sets the number of workers running compiled CPU code and asynchronous calls.
          *
-         * @param count 1 to {@value ProcessExecutor#MAX_WORKERS}; 0, the default, for one on each core that the process may use
+         * @param count 1 to {@value ProcessExecutor#MAX_WORKERS}; 0, the default, for a worker on each core that the
+         *     process may use
          * @return this builder
          */
         public Builder taskWorkers(int count) {
@@ -652,7 +664,7 @@ public final class IreeRuntime implements AutoCloseable {
         /**
          * Sets the topology of the workers.
          *
-         * @param places a group for each worker, and no fewer than workers
+         * @param places a group for each worker, and no fewer groups than workers
          * @return this builder
          */
         public Builder topology(Topology places) {
@@ -663,7 +675,7 @@ public final class IreeRuntime implements AutoCloseable {
         /**
          * Sets whether each worker stays on the processors of its group of the topology.
          *
-         * @param bind true to pin workers; pays on a dedicated machine, harms on a shared one
+         * @param bind true to pin workers; pays on a dedicated machine, harms on a shared machine
          * @return this builder
          */
         public Builder taskAffinity(boolean bind) {
@@ -672,9 +684,9 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets the longest that {@link IreeRuntime#close()} takes in all, for applications that must stop in time.
+         * Sets the maximum total duration of {@link IreeRuntime#close()}, for applications that must stop in time.
          *
-         * @param limit what has not ended by then ends by itself, and is freed then
+         * @param limit work that has not ended by then ends by itself, and is freed then
          * @return this builder
          */
         public Builder closeLimit(Duration limit) {
@@ -686,7 +698,7 @@ public final class IreeRuntime implements AutoCloseable {
          * Returns the options of the workers set so far.
          *
          * @return the options
-         * @throws IreeException INVALID_ARGUMENT when they are inconsistent, naming the conflict
+         * @throws IreeException INVALID_ARGUMENT when the options are inconsistent, naming the conflict
          */
         public TaskOptions tasks() {
             return new TaskOptions(workers, topology, affinity);
@@ -695,7 +707,7 @@ public final class IreeRuntime implements AutoCloseable {
         /**
          * Opens the devices.
          *
-         * @return the runtime; the caller closes it
+         * @return the runtime; the caller closes the runtime
          * @throws IreeException as {@link IreeRuntime#create(RuntimeOptions)}
          */
         public IreeRuntime build() {

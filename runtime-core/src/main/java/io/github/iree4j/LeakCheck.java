@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 /**
- * Asserts that a test closed what it opened.
+ * Asserts that a test has closed all objects opened by the test.
  *
  * <pre>{@code
  * try (LeakCheck check = LeakCheck.around(runtime)) {
@@ -18,9 +18,10 @@ import java.util.function.Predicate;
  * LeakCheck.assertNone(runtime);               // at the end: programs and buffers as well
  * }</pre>
  *
- * <p>Both examine what is open, not what the garbage collector has found, so they are deterministic. Cancelled calls end on their
- * own; both wait up to 5 seconds for that. With {@link IreeRuntime.Builder#traceLeaks} the message says where each object was
- * created. For one thread; objects that other threads open during a check count.
+ * <p>Both checks examine open objects, not findings of the garbage collector, and are therefore deterministic.
+ * Cancelled calls end by themselves; both checks wait up to 5 seconds for such calls. With
+ * {@link IreeRuntime.Builder#traceLeaks} the message contains the place of creation of each object. For one thread;
+ * objects opened by other threads during a check count.
  */
 public final class LeakCheck implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -41,7 +42,7 @@ public final class LeakCheck implements AutoCloseable {
     /**
      * Starts a check; its {@link #close()} asserts that no more tensors and programs are open than now.
      *
-     * @param runtime an open runtime; programs and tensors that are open now may stay open
+     * @param runtime an open runtime; programs and tensors open now may stay open
      * @return the check
      */
     public static LeakCheck around(IreeRuntime runtime) {
@@ -53,11 +54,11 @@ public final class LeakCheck implements AutoCloseable {
     }
 
     /**
-     * Asserts that nothing of a runtime is open: no tensor, no program, no byte of device memory, and that nothing was dropped without
-     * being closed.
+     * Asserts that nothing of a runtime is open: no tensor, no program, no byte of device memory, and that nothing was
+     * dropped without being closed.
      *
-     * @param runtime a runtime, usually a closed one
-     * @throws AssertionError when something is open, naming it, and where it was created if that is recorded
+     * @param runtime a runtime, usually closed
+     * @throws AssertionError when an object is open, naming the object, and the place of creation if recorded
      */
     public static void assertNone(IreeRuntime runtime) {
         assertNone(runtime, PATIENCE);
@@ -79,9 +80,9 @@ public final class LeakCheck implements AutoCloseable {
     }
 
     /**
-     * Asserts that no more is open than when the check started.
+     * Asserts that no more objects are open than at the start of the check.
      *
-     * @throws AssertionError when more is open, naming it, and where it was created if that is recorded
+     * @throws AssertionError when more objects are open, naming the objects, and the places of creation if recorded
      */
     @Override
     public void close() {

@@ -4,14 +4,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The unclosed objects of a runtime at one moment, and those that can never be closed any more. Counters are read one after the
- * other, so they are consistent only while nothing runs.
+ * The unclosed objects of a runtime at one moment, including objects that can never be closed any more. Counters are
+ * read one after the other, and are therefore consistent only while nothing runs.
  *
- * @param openTensors tensors with device memory that are open: results, uploaded and imported ones; forgotten ones included
+ * @param openTensors open tensors with device memory: results, uploaded and imported tensors; forgotten tensors
+ *     included
  * @param openPrograms programs that are loaded, or closed with calls under way
  * @param bytesLive bytes of device memory in use on all devices, including buffers allocated without a tensor
- * @param forgottenTensors tensors that were dropped without being closed, as far as the garbage collector has noticed
- * @param forgottenInProcess tensors, programs and runtimes of this process that were dropped without being closed, of all runtimes
+ * @param forgottenTensors tensors dropped without being closed, as far as the garbage collector has noticed
+ * @param forgottenInProcess tensors, programs and runtimes of this process dropped without being closed, of all
+ *     runtimes
  * @param sites forgotten tensors by program and place of creation, most first
  * @param open open objects with the place of their creation, oldest first; empty unless {@link RuntimeOptions#traceLeaks}
  */
@@ -24,7 +26,7 @@ public record LeakReport(
         List<Site> sites,
         List<Open> open) {
     /**
-     * Keeps its own copies of the lists.
+     * Copies the lists.
      *
      * @param openTensors open tensors
      * @param openPrograms loaded programs
@@ -49,11 +51,11 @@ public record LeakReport(
     }
 
     /**
-     * Forgotten tensors from one place.
+     * Forgotten tensors from a place.
      *
-     * @param program the program that they were charged to; empty for none
-     * @param place the method that created them; empty unless {@link RuntimeOptions#traceLeaks}
-     * @param count how many
+     * @param program the program charged for the tensors; empty for none
+     * @param place the method that created the tensors; empty unless {@link RuntimeOptions#traceLeaks}
+     * @param count number of tensors
      */
     public record Site(String program, String place, long count) {}
 
@@ -61,7 +63,7 @@ public record LeakReport(
      * An open object.
      *
      * @param id ascending in order of creation, within one runtime
-     * @param what for example {@code result 4xf32}
+     * @param what description, for example {@code result 4xf32}
      * @param createdAt a stack trace, not a failure
      */
     public record Open(long id, String what, @Nullable Throwable createdAt) {}

@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tracks the unclosed objects of one runtime, and finds those that were dropped without being closed. Each is reported once and
- * counted; its memory is not reclaimed, because the collector is not a substitute for {@code close()}.
+ * Tracks the unclosed objects of a runtime, and finds objects dropped without being closed. Each such object is
+ * reported once and counted. The object's memory is not reclaimed, because the collector is not a substitute for
+ * {@code close()}.
  */
 final class Leaks {
     private static final Logger LOG = LoggerFactory.getLogger(Leaks.class);
@@ -32,16 +33,16 @@ final class Leaks {
     private final boolean trace;
     private final LongAdder forgottenTensors = new LongAdder();
     private final LongAdder openTensors = new LongAdder();
-    /** Forgotten tensors by site: each is logged at its first. */
+    /** Forgotten tensors by site: each site is logged at the first tensor. */
     private final Map<Site, LongAdder> sites = new ConcurrentHashMap<>();
 
-    /** Open objects, with the place of their creation; only when that is recorded. */
+    /** Open objects, with the place of their creation; empty unless these places are recorded. */
     private final Set<Watch> open = ConcurrentHashMap.newKeySet();
 
     private final AtomicLong nextId = new AtomicLong();
 
     /**
-     * Creates the watch of one runtime.
+     * Creates the watch of a runtime.
      *
      * @param trace whether to record where each object was created; costs a stack walk per result
      */
@@ -52,9 +53,9 @@ final class Leaks {
     private record Site(String program, String place) {}
 
     /**
-     * Watches a tensor that owns device memory until it is closed.
+     * Watches a tensor with device memory until the tensor is closed.
      *
-     * @param program the program that it is charged to; empty for none
+     * @param program the program charged for the tensor; empty for none
      */
     Watch watch(Tensor tensor, long[] shape, ElementType type, String program) {
         openTensors.increment();
@@ -72,7 +73,7 @@ final class Leaks {
                 .toList();
     }
 
-    /** Notes a forgotten tensor; true for the first of its site. */
+    /** Counts a forgotten tensor; true for the first tensor of the site. */
     private boolean isFirst(Site site) {
         boolean[] first = new boolean[1];
         if (sites.size() < MOST_SITES || sites.containsKey(site)) {
@@ -85,12 +86,12 @@ final class Leaks {
         return first[0];
     }
 
-    /** Watches a program, which can be dropped only with its runtime, until it is closed. */
+    /** Watches a program until the program is closed. A program can be dropped only with its runtime. */
     Watch watch(Program program, String what) {
         return watch(program, new Named(this, "program " + what));
     }
 
-    /** Watches the runtime itself until it is closed. It does not count as open itself. */
+    /** Watches the runtime itself until the runtime is closed. The runtime does not count as open. */
     Watch watch(IreeRuntime runtime, String what) {
         return register(runtime, new Named(this, "runtime " + what));
     }
@@ -127,13 +128,13 @@ final class Leaks {
                 .toList();
     }
 
-    /** Knows only the description of the object it watches: it must not keep the object reachable. */
+    /** Knows only the description of the watched object, and must not keep the object reachable. */
     abstract static class Watch implements Runnable {
         final Leaks leaks;
-        private final long id; // in order of creation; 0 when that is not recorded
+        private final long id; // in order of creation; 0 when not recorded
         private final @Nullable CreationSite site;
         private Cleaner.@Nullable Cleanable cleanable;
-        private boolean closed; // read only by the thread that wrote it: the collector does not report closed objects
+        private boolean closed; // read only by the writing thread: the collector does not report closed objects
 
         Watch(Leaks leaks) {
             this.leaks = leaks;
@@ -141,10 +142,10 @@ final class Leaks {
             this.site = leaks.trace ? new CreationSite() : null;
         }
 
-        /** Describes the object; not called for closed ones. */
+        /** Describes the object; not called for closed objects. */
         abstract String what();
 
-        /** The object was closed. Called once, while it is reachable. */
+        /** Records that the object was closed. Called once, while the object is reachable. */
         void closed() {
             closed = true;
             if (site != null) {
@@ -156,7 +157,7 @@ final class Leaks {
             }
         }
 
-        /** The object was dropped. */
+        /** Records that the object was dropped. */
         void forgotten() {
             FORGOTTEN_IN_PROCESS.increment();
             report("");
@@ -199,7 +200,7 @@ final class Leaks {
         }
     }
 
-    /** One for each result of each call, so the description is built on demand. */
+    /** Created for each result of each call; the description is therefore built on demand. */
     private static final class Result extends Watch {
         private final long[] shape;
         private final ElementType type;
@@ -244,7 +245,7 @@ final class Leaks {
             super("creation site");
         }
 
-        /** The method of the application that created it; empty when there is none on the stack. */
+        /** The method of the application that created the object; empty when the stack has no such method. */
         String place() {
             return place;
         }

@@ -12,7 +12,7 @@ final class LinkFailures {
 
     private LinkFailures() {}
 
-    /** The failure itself, or one with a remedy. */
+    /** The failure itself, or a failure with a remedy. */
     static IreeException explain(IreeException failure) {
         UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
         if (unresolved == null) {

@@ -15,8 +15,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices of a runtime, and what its options call them: its own, open from the start, and those of other machines, which are opened when
- * they are wanted, and again after they were lost. Thread-safe.
+ * The devices of a runtime by their names in the options: local devices, open from the start, and devices of other
+ * machines. A device of another machine is opened on demand, and opened again after a loss. Thread-safe.
  */
 final class NamedDevices {
     private final Map<String, Device> own; // in the order of the options
@@ -28,12 +28,12 @@ final class NamedDevices {
     /** A device of another machine. */
     private static final class Remote {
         final DeviceSource source;
-        final ReentrantLock opening = new ReentrantLock(); // held while it is opened, which may take seconds
+        final ReentrantLock opening = new ReentrantLock(); // held while the device is opened, which may take seconds
 
         @Nullable
         Device device; // guarded by the devices, like the rest
 
-        final List<Device> replaced = new ArrayList<>(0); // lost ones that programs may still use
+        final List<Device> replaced = new ArrayList<>(0); // lost devices that programs may still use
 
         Remote(DeviceSource source) {
             this.source = source;
@@ -41,11 +41,11 @@ final class NamedDevices {
     }
 
     /**
-     * Creates it with the devices that are open.
+     * Creates the collection with the open devices.
      *
-     * @param own by name
+     * @param own the local devices by name
      * @param remote devices of other machines
-     * @param opening opens one of these; may block
+     * @param opening opens a device of another machine; may block
      */
     NamedDevices(Map<String, Device> own, List<DeviceSource> remote, Function<DeviceSource, Device> opening) {
         this.own = own;
@@ -53,12 +53,12 @@ final class NamedDevices {
         remote.forEach(source -> this.remote.put(source.name(), new Remote(source)));
     }
 
-    /** Its own, which programs see that name none. */
+    /** The local devices, seen by programs that name no device. */
     List<Device> own() {
         return List.copyOf(own.values());
     }
 
-    /** Its own, then those of other machines that are open. */
+    /** The local devices, then the open devices of other machines. */
     List<Device> open() {
         List<Device> all = new ArrayList<>(own.values());
         synchronized (this) {
@@ -75,7 +75,7 @@ final class NamedDevices {
         return remote.containsKey(name);
     }
 
-    /** The name of a device, also of a lost one; its id when it is not one of these. */
+    /** The name of a device, also of a lost device; the id of an unknown device. */
     String nameOf(Device device) {
         for (Map.Entry<String, Device> each : own.entrySet()) {
             if (each.getValue().equals(device)) {
@@ -92,15 +92,16 @@ final class NamedDevices {
         return device.id();
     }
 
-    /** Those with the given names, in that order; its own without names. */
+    /** The devices with the given names, in the given order; the local devices without names. */
     List<Device> select(List<String> wanted) {
         return wanted.isEmpty() ? own() : wanted.stream().map(this::find).toList();
     }
 
     /**
-     * The one with a name or an id. Opens it if it is of another machine and not open, or lost.
+     * The device with a name or an id. Opens a device of another machine if the device is not open, or lost.
      *
-     * @throws IreeException NOT_FOUND when there is none, naming those there are; why it cannot be opened
+     * @throws IreeException NOT_FOUND when there is no such device, naming the existing devices; or the reason why the
+     *     device cannot be opened
      */
     Device find(String name) {
         Remote far = remote.get(name);
@@ -115,7 +116,7 @@ final class NamedDevices {
                 : open(far);
     }
 
-    /** The one with a name or an id, if it is open. */
+    /** The device with a name or an id, if the device is open. */
     @Nullable
     Device ifOpen(String name) {
         Device known = own.get(name);
@@ -177,7 +178,7 @@ final class NamedDevices {
         return device;
     }
 
-    /** Calls a listener with each device that is open, and with each that is opened later. */
+    /** Calls a listener with each open device, and with each device opened later. */
     void watch(Consumer<? super Device> listener) {
         synchronized (this) {
             listeners.add(listener);
@@ -185,7 +186,7 @@ final class NamedDevices {
         open().forEach(listener);
     }
 
-    /** Closes lost devices that nothing uses any more. */
+    /** Closes lost devices no longer in use. */
     void closeReplaced(Predicate<? super Device> inUse) {
         List<Device> due = new ArrayList<>(0);
         synchronized (this) {
@@ -201,14 +202,14 @@ final class NamedDevices {
         Drivers.close(due);
     }
 
-    /** Bytes of their memory in use. */
+    /** Bytes of device memory in use. */
     long bytesLive() {
         return open().stream()
                 .mapToLong(device -> device.allocator().statistics().bytesLive())
                 .sum();
     }
 
-    /** Closes all of them, and opens none afterwards. */
+    /** Closes all devices, and opens no device afterwards. */
     void close() {
         List<Device> all = new ArrayList<>(own.values());
         synchronized (this) {

@@ -13,13 +13,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * NumPy's {@code .npy} format, versions 1 to 3, of which several may follow each other in one file (<a
- * href="https://numpy.org/devdocs/reference/generated/numpy.lib.format.html">numpy.lib.format</a>). Input is untrusted: sizes are
- * checked before memory is allocated.
+ * NumPy's {@code .npy} format, versions 1 to 3. A file may contain several arrays in sequence (<a
+ * href="https://numpy.org/devdocs/reference/generated/numpy.lib.format.html">numpy.lib.format</a>). Input is untrusted:
+ * sizes are checked before memory is allocated.
  */
 public final class NpyFormat {
     private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
-    /** Limit of the header: that of an array of numbers is shorter. */
+    /** Limit of the header. The header of an array of numbers is shorter. */
     private static final int MAX_HEADER = 1 << 20;
 
     private static final Pattern DESCR = Pattern.compile("['\"]descr['\"]\\s*:\\s*['\"]([^'\"]*)['\"]");
@@ -29,12 +29,12 @@ public final class NpyFormat {
     private NpyFormat() {}
 
     /**
-     * Reads the array that starts at the stream's position, and no byte beyond it.
+     * Reads the array at the stream's position, and no byte beyond the array.
      *
      * @param in the stream
-     * @return the tensor, in memory that devices use in place where they can; needs no closing
-     * @throws IreeException INVALID_ARGUMENT for data that is not an npy array, OUT_OF_RANGE when the stream ends early,
-     *     UNIMPLEMENTED for Fortran order, big-endian numbers and types that tensors do not have, RESOURCE_EXHAUSTED for more
+     * @return the tensor, in memory used in place by devices where possible; needs no closing
+     * @throws IreeException INVALID_ARGUMENT for data other than an npy array, OUT_OF_RANGE when the stream ends early,
+     *     UNIMPLEMENTED for Fortran order, big-endian numbers and types unknown to tensors, RESOURCE_EXHAUSTED for more
      *     than 2 GB
      * @throws IOException when the stream cannot be read
      */
@@ -43,11 +43,11 @@ public final class NpyFormat {
     }
 
     /**
-     * Reads the array that starts at the stream's position, and no byte beyond it, unless it is too large.
+     * Reads the array at the stream's position, and no byte beyond the array, unless the array is too large.
      *
      * @param in the stream
-     * @param maximumBytes maximum size of its elements, bytes
-     * @return the tensor, in memory that devices use in place where they can; needs no closing
+     * @param maximumBytes maximum size of the elements, bytes
+     * @return the tensor, in memory used in place by devices where possible; needs no closing
      * @throws IreeException RESOURCE_EXHAUSTED for more bytes; otherwise as {@link #read(InputStream)}
      * @throws IOException when the stream cannot be read
      */
@@ -87,11 +87,11 @@ public final class NpyFormat {
     }
 
     /**
-     * Writes one array, in version 1 as NumPy does, its data aligned to 64 bytes.
+     * Writes one array, in version 1 as NumPy does, with data aligned to 64 bytes.
      *
      * @param out the stream; not closed
      * @param tensor the tensor
-     * @throws IreeException UNIMPLEMENTED for elements smaller than a byte, which the format has no type for
+     * @throws IreeException UNIMPLEMENTED for elements smaller than a byte: the format has no type for such elements
      * @throws IOException when the stream cannot be written
      */
     public static void write(OutputStream out, Tensor tensor) throws IOException {
@@ -158,7 +158,7 @@ public final class NpyFormat {
             case 0x12 -> 'u';
             case 0x21 -> 'f';
             case 0x23 -> 'c';
-            default -> 'V'; // NumPy has no bf16 and no 8-bit floats; ml_dtypes writes them like this, too
+            default -> 'V'; // NumPy has no bf16 and no 8-bit floats; ml_dtypes also writes such types as V
         };
         if ((type.encoding() & 0xFF) < 8) {
             throw new IreeException(

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 
-/** The timelines that a runtime created, which are the callers' to close. Safe from any thread. */
+/** The timelines created by a runtime. Callers close the timelines. Safe from any thread. */
 final class OpenTimelines {
     private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
 
-    /** Creates one at 0 with a history of so many signals; the caller closes it. */
+    /** Creates a timeline at 0 with a history of the given number of signals; the caller closes the timeline. */
     Timeline create(String name, int history) {
         Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
         timeline.semaphore().setName(name);
@@ -22,7 +22,7 @@ final class OpenTimelines {
         return timeline;
     }
 
-    /** Those that are open and reachable, by id. */
+    /** The open and reachable timelines, by id. */
     List<Timeline> list() {
         synchronized (timelines) {
             return timelines.stream()

@@ -6,14 +6,15 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A call in progress, and what it waits for. See {@link Program#pendingCalls}.
+ * A call in progress, with the points awaited by the call. See {@link Program#pendingCalls}.
  *
- * @param function its full name, for example {@code module.add}
- * @param state its state
- * @param since how long it has been in progress
- * @param waits points of timelines that were not reached at the time of the snapshot; empty when it waits for none
- * @param id the call's number in this process, above 0: the same in each description, in recordings, and for {@link Program#cancelCall}
- * @param unchanged how long it has been in this state
+ * @param function the function's full name, for example {@code module.add}
+ * @param state the call's state
+ * @param since the time since the call began
+ * @param waits points of timelines not reached at the time of the snapshot; empty when the call waits for no point
+ * @param id the call's number in this process, above 0: the same in each description, in recordings, and for
+ *     {@link Program#cancelCall}
+ * @param unchanged the time since the call entered this state
  */
 public record PendingCall(
         String function, State state, Duration since, List<PendingOperation.Wait> waits, long id, Duration unchanged) {
@@ -42,17 +43,17 @@ public record PendingCall(
 
     /** The state of a call. */
     public enum State {
-        /** It has not begun, and waits until its inputs are ready. */
+        /** The call has not begun, and waits for its inputs. */
         BEFORE_INPUTS,
-        /** It has not begun, and waits until the memory that it will need is free. */
+        /** The call has not begun, and waits for memory to become free. */
         FOR_MEMORY,
-        /** It waits for its turn in its program. */
+        /** The call waits for its turn in the program. */
         IN_LINE,
-        /** Its program runs. */
+        /** The program runs. */
         RUNNING,
-        /** Its program waits: for fences, or for a function written in Java that has not completed. */
+        /** The program waits: for fences, or for an uncompleted function written in Java. */
         SUSPENDED,
-        /** Its program has returned, and work that it submitted is not complete. */
+        /** The program has returned, and submitted work is not complete. */
         BEFORE_RESULTS
     }
 }

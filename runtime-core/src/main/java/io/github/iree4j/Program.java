@@ -33,15 +33,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
+ * Modules loaded for a runtime's devices, with parameters and state kept between calls.
  *
- * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for concurrent
- * calls ({@link #newInstance()}), or declare that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it
- * cancels calls in progress and waits for their end; {@link #retire()} lets them finish. Later calls fail with FAILED_PRECONDITION, or
- * go to its successor ({@link #retire(Program)}). Results outlive the program.
+ * <p>Any thread may use a program. The calls of a program run one after the other, because the calls share state. For
+ * concurrent calls, load the program twice ({@link #newInstance()}), or declare that the program keeps no state ({@link
+ * ProgramOptions.Builder#overlappingCalls}). Closing a program cancels calls in progress and waits for their end;
+ * {@link #retire()} lets calls finish. Later calls fail with FAILED_PRECONDITION, or go to the successor ({@link
+ * #retire(Program)}). Results outlive the program.
  */
 public final class Program implements AutoCloseable {
-    /** The same as the limit for closing a device. */
+    /** Limit for closing a program, equal to the limit for closing a device. */
     static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final IreeRuntime runtime;
@@ -55,9 +56,9 @@ public final class Program implements AutoCloseable {
     private final ProgramCalls calls;
     private final Leaks.Watch watch;
     private volatile @Nullable Duration callLimit; // null for none
-    private volatile @Nullable Succession succession; // written under the lock of its class
+    private volatile @Nullable Succession succession; // written under the lock of the class Succession
 
-    /** Programs each of which has taken the place of another. Shared by all, so that those in between are not kept. */
+    /** Programs that have taken each other's place. Shared by all these programs, so that programs in between are not kept. */
     private static final class Succession {
         private volatile Program last;
 
@@ -67,15 +68,18 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * A further module, loaded as its own program.
+     * A further module, loaded as a separate program.
      *
-     * @param function the function that it has variants of
-     * @param sizes the sizes that these were compiled for, where the module does not declare them
-     * @param program closed with the program that it is a part of
+     * @param function the function with variants in this module
+     * @param sizes the compiled sizes of these variants, where the module does not declare sizes
+     * @param program closed with the containing program
      */
     record Part(String function, Map<String, Long> sizes, Program program) {}
 
-    /** Takes ownership of the loaded modules, and of the parts unless it throws; the caller has entered the runtime for it. */
+    /**
+     * Takes ownership of the loaded modules, and of the parts unless this constructor throws. The caller has entered
+     * the runtime for this program.
+     */
     Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded, List<Part> parts) {
         this.runtime = runtime;
         this.devices = devices;
@@ -108,12 +112,12 @@ public final class Program implements AutoCloseable {
         this.watch = runtime.leaks().watch(this, "'" + name + "'");
     }
 
-    /** The functions whose code may wait for a fence. What is written in Java says nothing of that. */
+    /** The functions with code that may wait for a fence. Unknown for modules written in Java. */
     private static BitSet waitingOnHost(VmModule module) {
         return module instanceof BytecodeModule compiled ? compiled.callersOf("hal.fence.await") : new BitSet();
     }
 
-    /** Binds functions to their variants, which are then no longer listed separately. */
+    /** Binds functions to their variants. Variants are then no longer listed separately. */
     private List<ProgramFunction> bindVariants() {
         Set<ProgramFunction> hidden = new HashSet<>();
         compiled.stream().filter(this::isTwin).forEach(hidden::add);
@@ -135,7 +139,7 @@ public final class Program implements AutoCloseable {
                 .toList();
     }
 
-    /** Whether a function is another one with fences: compilers up to 2024 export each twice. */
+    /** Whether a function is another function with fences: compilers up to 2024 export each function twice. */
     private boolean isTwin(CompiledFunction function) {
         return function.isAsynchronous()
                 && function.fullName().endsWith(Signature.WITH_FENCES)
@@ -144,7 +148,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns the name of its last module.
+     * Returns the name of the last module.
      *
      * @return for example {@code module}
      */
@@ -153,7 +157,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns the modules it was loaded from, without those of the runtime.
+     * Returns the modules that the program was loaded from, without modules of the runtime.
      *
      * @return in the order of loading
      */
@@ -162,9 +166,10 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns likely faults of the program, although it could be loaded, see {@link ProgramWarnings}; they are logged as well.
+     * Returns likely faults of the program, although the program could be loaded, see {@link ProgramWarnings}; faults
+     * are logged as well.
      *
-     * @return one sentence each; usually empty
+     * @return a sentence for each fault; usually empty
      */
     public List<String> warnings() {
         return Stream.concat(
@@ -173,7 +178,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns the devices its modules see.
+     * Returns the devices seen by the program's modules.
      *
      * @return borrowed
      */
@@ -182,8 +187,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns all functions that its modules export. Left out, but there to be called, are variants of another function, see {@link
-     * FunctionVariants}, and {@code f$async} next to {@code f}: the same function with fences.
+     * Returns all functions exported by the modules. Not listed, but callable, are variants of another function, see
+     * {@link FunctionVariants}, and {@code f$async} next to {@code f}: the same function with fences.
      *
      * @return in the order of modules and exports
      */
@@ -194,9 +199,9 @@ public final class Program implements AutoCloseable {
     /**
      * Finds a function.
      *
-     * @param functionName {@code module.add}, or {@code add} for the last module that has one
+     * @param functionName {@code module.add}, or {@code add} for the last module with such a function
      * @return the function
-     * @throws IreeException NOT_FOUND when there is none, naming those there are
+     * @throws IreeException NOT_FOUND when there is no such function, naming the existing functions
      */
     public ProgramFunction function(String functionName) {
         return last().find(functionName);
@@ -229,11 +234,11 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Loads the program again, for calls concurrent with those of this one: with its own state, created anew by its initialisers,
-     * and sharing the code and the parameter archives of this one.
+     * Loads the program again, for calls concurrent with calls of this program. The new program has separate state,
+     * created anew by the initialisers, and shares code and parameter archives with this program.
      *
-     * @return the other program; the caller closes it, before or after this one
-     * @throws IreeException FAILED_PRECONDITION when this is closed; the failure of an initialiser
+     * @return the other program; the caller closes the other program, before or after this program
+     * @throws IreeException FAILED_PRECONDITION when this program is closed; the failure of an initialiser
      */
     public Program newInstance() {
         Program used = enter();
@@ -247,13 +252,14 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Limits how long calls may take, waiting included; a call's own timeout may be shorter. They fail with DEADLINE_EXCEEDED: for
-     * {@link ProgramFunction#invoke} its thread is then interrupted, within 0.1 s, and sees no interrupt; others end as in {@link
-     * ProgramFunction#call}. A call that a thread makes within a call with such a limit ends with that one. Calls that go to a successor have
-     * the limit of that, and {@link #newInstance} passes it on. Thread-safe.
+     * Limits the duration of calls, waiting included; a call's own timeout may be shorter. Late calls fail with
+     * DEADLINE_EXCEEDED. For {@link ProgramFunction#invoke} the calling thread is then interrupted, within 0.1 s, and
+     * sees no interrupt; other calls end as in {@link ProgramFunction#call}. A call made by a thread within a call with
+     * such a limit ends with the outer call. Calls passed to a successor have the successor's limit.
+     * {@link #newInstance} passes the limit on. Thread-safe.
      *
      * @param limit for calls made from now on; null or zero for none, the default
-     * @throws IreeException INVALID_ARGUMENT when it is negative
+     * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
     public void limitCalls(@Nullable Duration limit) {
         if (limit != null && limit.isNegative()) {
@@ -277,15 +283,16 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Creates an input in memory of the first device of this program, which its calls use without a copy.
+     * Creates an input in memory of the first device of this program, for use by calls without a copy.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param contents writes the elements, on this thread
-     * @return the tensor; the caller closes it
-     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for it; INVALID_ARGUMENT for an impossible shape or a type
-     *     without size; FAILED_PRECONDITION when the program is closed; any exception of {@code contents}
-     * @throws IOException when {@code contents} does
+     * @return the tensor; the caller closes the tensor
+     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for the tensor; INVALID_ARGUMENT for an
+     *     impossible shape or a type without size; FAILED_PRECONDITION when the program is closed; any exception of
+     *     {@code contents}
+     * @throws IOException when {@code contents} throws an IOException
      */
     public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
         Program used = enter();
@@ -297,14 +304,14 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Creates an input of the next bytes of a stream, and no byte beyond the elements, in memory of the first device of this program, which
-     * its calls use without a copy. Memory for more than 256 KB is allocated when a quarter of the bytes has been read: a sender that only
-     * announces them gets none.
+     * Creates an input from the next bytes of a stream, and no byte beyond the elements, in memory of the first device
+     * of this program, for use by calls without a copy. Memory for more than 256 KB is allocated when a quarter of the
+     * bytes has been read: a sender only announcing bytes gets no memory.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param in the elements, row-major, little-endian; read on this thread, not closed
-     * @return the tensor; the caller closes it
+     * @return the tensor; the caller closes the tensor
      * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #upload(ElementType, long[], TensorContents)}
      * @throws IOException when the stream cannot be read
      */
@@ -315,17 +322,18 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Creates an input that one call takes, on the Java heap: the call copies it to the first device once it is admitted to that device's
-     * memory. So it takes no memory of the device while the call waits, nor does it wait for a device that is slow or far away, and the
-     * elements are still here where several inputs become one.
+     * Creates an input for one call, on the Java heap: the call copies the input to the first device once admitted to
+     * the device's memory. So the input takes no memory of the device while the call waits, and does not wait for a
+     * slow or distant device. The elements are still on the heap where several inputs become one.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param contents writes the elements, on this thread
-     * @return the tensor, which needs no closing
-     * @throws IreeException RESOURCE_EXHAUSTED when the heap has no room for it; INVALID_ARGUMENT for an impossible shape or a type without
-     *     size; FAILED_PRECONDITION when the program is closed; any exception of {@code contents}
-     * @throws IOException when {@code contents} does
+     * @return the tensor; needs no closing
+     * @throws IreeException RESOURCE_EXHAUSTED when the heap has no room for the tensor; INVALID_ARGUMENT for an
+     *     impossible shape or a type without size; FAILED_PRECONDITION when the program is closed; any exception of
+     *     {@code contents}
+     * @throws IOException when {@code contents} throws an IOException
      */
     public Tensor receive(ElementType type, long[] shape, TensorContents contents) throws IOException {
         Program used = enter();
@@ -340,13 +348,13 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Creates an input that one call takes, on the Java heap, of the next bytes of a stream, and no byte beyond the elements. Memory for more
-     * than 256 KB is allocated when a quarter of the bytes has been read.
+     * Creates an input for one call, on the Java heap, from the next bytes of a stream, and no byte beyond the
+     * elements. Memory for more than 256 KB is allocated when a quarter of the bytes has been read.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param in the elements, row-major, little-endian; read on this thread, not closed
-     * @return the tensor, which needs no closing
+     * @return the tensor; needs no closing
      * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #receive(ElementType, long[], TensorContents)}
      * @throws IOException when the stream cannot be read
      */
@@ -367,7 +375,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Describes calls in progress and what they wait for, also those that run on the thread that made them.
+     * Describes calls in progress and their waits, including synchronous calls.
      *
      * @param limit maximum number
      * @return a snapshot, oldest first
@@ -384,9 +392,9 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Ends one call in progress, wherever it is, as if it was cancelled by its caller: it fails with CANCELLED. For a call that runs on the
-     * thread that made it, that thread is interrupted, and sees no interrupt after the call. Code that a device runs is not stopped, but
-     * what waits to run is withdrawn. Returns at once. Safe from any thread.
+     * Ends one call in progress, in any state, as if the caller had cancelled the call: the call fails with CANCELLED.
+     * For a synchronous call, the calling thread is interrupted, and sees no interrupt after the call. Code running on
+     * a device is not stopped, but work waiting to run is withdrawn. Returns at once. Safe from any thread.
      *
      * @param id the {@linkplain PendingCall#id number} of the call
      * @return false when this program has no such call in progress
@@ -397,7 +405,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns how many calls wait for their turn now, and how many have waited, for how long.
+     * Returns the number of calls waiting for their turn now, and the number and waiting time of calls that have
+     * waited.
      *
      * @return a snapshot
      */
@@ -417,16 +426,18 @@ public final class Program implements AutoCloseable {
      * }
      * }</pre>
      *
-     * <p>A method calls the function that its {@link io.github.iree4j.module.Import} or else its name says, as {@link #function} finds it. Parameters are
-     * whatever {@link ProgramFunction#invoke} takes. A result is a {@link Tensor} (the caller closes it), a Java array or number, of which a tensor
-     * is copied and freed, a {@code String} or {@code byte[]} for a {@code !vm.buffer}, a {@code List}, an {@code Object}; several are a record, or {@link Results}. A method that
-     * returns a {@link java.util.concurrent.CompletableFuture} of those calls as {@link ProgramFunction#invokeAsync}. An import on a default method is optional.
+     * <p>A method calls the function named by the method's {@link io.github.iree4j.module.Import}, or else by the
+     * method's name, found as by {@link #function}. Parameters are inputs as for {@link ProgramFunction#invoke}. A
+     * result is a {@link Tensor} (the caller closes the tensor), a Java array or number (the tensor is copied and
+     * freed), a {@code String} or {@code byte[]} for a {@code !vm.buffer}, a {@code List}, an {@code Object}; several
+     * results are a record, or {@link Results}. A method returning a {@link java.util.concurrent.CompletableFuture} of
+     * such a result calls as {@link ProgramFunction#invokeAsync}. An import on a default method is optional.
      *
      * @param type the interface, in a package that is open to this module
      * @param <T> the interface
      * @return an object for use from any thread, for as long as the program is open
-     * @throws IreeException NOT_FOUND when a function is absent, INVALID_ARGUMENT when it takes or returns another number of values than the method or of
-     *     other kinds; both name function and method
+     * @throws IreeException NOT_FOUND when a function is absent, INVALID_ARGUMENT when the function takes or returns
+     *     another number of values than the method, or values of other kinds; both name function and method
      * @throws IllegalArgumentException when the type cannot be implemented
      */
     public <T> T bind(Class<T> type) {
@@ -436,17 +447,18 @@ public final class Program implements AutoCloseable {
     /**
      * Returns whether {@link #close()} or {@link #retire()} was called.
      *
-     * @return true once it runs no further calls itself
+     * @return true once the program itself runs no further calls
      */
     public boolean isClosed() {
         return calls.isClosed();
     }
 
     /**
-     * Returns why calls fail: a file that the program uses in place, such as a parameter archive, was changed, see {@link
-     * io.github.iree4j.status.FileInPlace}. Loading it again heals that, and so does restoring the file.
+     * Returns the reason why calls fail: a file used in place by the program, such as a parameter archive, was changed,
+     * see {@link io.github.iree4j.status.FileInPlace}. Loading the program again ends the failure, and so does
+     * restoring the file.
      *
-     * @return DATA_LOSS, with the path of the file; null while there is no such cause, or it is not known yet whether there is
+     * @return DATA_LOSS, with the path of the file; null while there is no such cause, or no cause is known yet
      */
     public @Nullable IreeException failure() {
         IreeException own = loaded.inPlace().failure();
@@ -457,17 +469,18 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Refuses further calls, and returns at once: calls in progress and submitted work finish, and the last one frees the
-     * program. Work that waits for a fence which is never reached keeps it loaded: {@link #close()} it in that case. Idempotent.
+     * Refuses further calls, and returns at once: calls in progress and submitted work finish, and the last call frees
+     * the program. Work waiting for a fence that is never reached keeps the program loaded: {@link #close()} the
+     * program in this case. Idempotent.
      */
     public void retire() {
         refuse(null);
     }
 
     /**
-     * The same, with the reason that later calls fail with while there is no successor.
+     * Refuses further calls, as {@link #retire()} does, with the failure of later calls while there is no successor.
      *
-     * @param why its status and message are those of the failures
+     * @param why has the status and the message of the failures
      */
     public void retire(IreeException why) {
         refuse(why);
@@ -481,19 +494,20 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * The same in favour of another program, which takes the place of this one: later calls of its functions, {@link #upload} and
-     * {@link #newInstance} go to that one, where a function of the same name must exist. So objects that hold this program, a function of it
-     * or an interface that was bound to it follow its replacement. What describes it, such as {@link #functions} and {@link #devices},
-     * remains as it was. A program that is closed already gets a successor all the same; one that has a successor keeps it. A successor
-     * passes the calls on when it is retired in turn, and refuses them when it is closed.
+     * Refuses further calls in favour of another program, which takes the place of this program. Later calls of
+     * functions, {@link #upload} and {@link #newInstance} go to the successor, where a function of the same name must
+     * exist. So objects holding this program, a function of this program or a bound interface follow the replacement.
+     * Descriptions, such as {@link #functions} and {@link #devices}, remain as before. A program closed already still
+     * gets a successor; a program with a successor keeps the successor. A successor passes the calls on when retired in
+     * turn, and refuses the calls when closed.
      *
-     * @param successor another program of the same runtime; not closed with this one
+     * @param successor another program of the same runtime; not closed with this program
      */
     public void retire(Program successor) {
         synchronized (Succession.class) {
             Succession ours = succession;
             boolean isFree = ours == null || ours.last == this;
-            if (isFree && !successor.isClosed()) { // an open one leads nowhere else, so there are no cycles
+            if (isFree && !successor.isClosed()) { // an open successor leads nowhere else: no cycles
                 if (ours == null) {
                     ours = new Succession(successor);
                     succession = ours;
@@ -507,7 +521,7 @@ public final class Program implements AutoCloseable {
         retire();
     }
 
-    /** The program that calls of this one go to: itself while it has no successor. */
+    /** The destination of this program's calls: the program itself while there is no successor. */
     private Program last() {
         Program last = this;
         for (Succession next = succession; next != null && next.last != last; next = last.succession) {
@@ -516,7 +530,7 @@ public final class Program implements AutoCloseable {
         return last;
     }
 
-    /** The function that calls of one of this program's go to. */
+    /** The destination of calls of this program's function. */
     ProgramFunction successor(ProgramFunction function) {
         Program last = last();
         if (last == this) {
@@ -533,7 +547,7 @@ public final class Program implements AutoCloseable {
                         || parts.stream().anyMatch(part -> part.program().calls.hasRefused(failure)));
     }
 
-    /** Begins a use of this program or its successor. */
+    /** Begins a use of this program or the successor. */
     private Program enter() {
         Program used = last();
         while (true) {
@@ -551,13 +565,14 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Refuses further calls, cancels those in progress, withdraws their pending operations, and waits until everything has ended
-     * and the program is freed: then only results that the caller holds use its memory. Calls fail with CANCELLED, and so do the
-     * fences that they were to signal.
+     * Refuses further calls, cancels calls in progress, withdraws their pending operations, and waits until everything
+     * has ended and the program is freed: then only results held by the caller use the program's memory. Calls fail
+     * with CANCELLED, and so do the fences to be signalled by these calls.
      *
-     * <p>Does not wait on threads that the shutdown may need: in a call of the program, on a worker, in a callback of a timeline.
-     * Stops waiting when the thread is interrupted (it stays interrupted), and after ten seconds, with a warning in the log;
-     * remaining calls then end by themselves, and the last frees the program. Idempotent.
+     * <p>Does not wait on threads that the shutdown may need: in a call of the program, on a worker, in a callback of a
+     * timeline. Stops waiting when the thread is interrupted (the thread stays interrupted), and after ten seconds,
+     * with a warning in the log; remaining calls then end by themselves, and the last call frees the program.
+     * Idempotent.
      */
     @Override
     public void close() {
@@ -565,13 +580,13 @@ public final class Program implements AutoCloseable {
         awaitEnd(System.nanoTime() + CLOSE_NANOS);
     }
 
-    /** Waits for its end until a moment, of which all its parts have the same. */
+    /** Waits for the program's end until a moment common to all parts. */
     void awaitEnd(long deadline) {
         calls.awaitEnd(deadline - System.nanoTime());
         parts.forEach(part -> part.program().awaitEnd(deadline));
     }
 
-    /** The same without waiting. */
+    /** Closes without waiting. */
     void giveUp() {
         retire();
         calls.giveUp();

@@ -21,27 +21,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * A function of a {@link Program}, to be called any number of times from any thread.
  *
- * <p><b>Inputs.</b> For a tensor: a {@link Tensor}, a {@link io.github.iree4j.hal.BufferView}, or Java values, of which the
- * declaration makes a tensor: an array (nested, or flat where its length determines the shape), a number or boolean for a scalar.
- * Floats become any declared float type, integers any integer type that can hold them. For a primitive: a number of its kind, or
- * a boolean. For storage of a result ({@code !hal.buffer}): a tensor. Anything else is passed as the reference it is; null is the
- * null reference. Inputs are read before the call starts, and they stay the caller's: programs cannot free them. A
- * {@linkplain Tensor#transfer() transferred} tensor belongs to the program.
+ * <p><b>Inputs.</b> For a tensor: a {@link Tensor}, a {@link io.github.iree4j.hal.BufferView}, or Java values,
+ * converted to a tensor by the declaration: an array (nested, or flat where the length determines the shape), a number
+ * or boolean for a scalar. Floats become any declared float type, integers any integer type that can hold the values.
+ * For a primitive: a number of the declared kind, or a boolean. For storage of a result ({@code !hal.buffer}): a
+ * tensor. Any other object is passed as a reference; null is the null reference. Inputs are read before the call
+ * starts, and stay the caller's: programs cannot free inputs. A {@linkplain Tensor#transfer() transferred} tensor
+ * belongs to the program.
  *
- * <p><b>Checks.</b> Number, element type and shape of inputs are checked against what the module declares; a mismatch is INVALID_ARGUMENT
- * that names the function, the argument, the expected and the actual type.
+ * <p><b>Checks.</b> Number, element type and shape of inputs are checked against the module's declaration; a mismatch
+ * is INVALID_ARGUMENT, naming the function, the argument, the expected and the actual type.
  *
- * <p><b>Threads.</b> Calls of one program run one after the other; those of {@link #invokeAsync} and {@link #submit} begin in the
- * order in which they were made. While a call waits, for its turn or for a fence, {@link #invoke} blocks its thread, and the
- * others occupy none. They run on the {@linkplain IreeRuntime#executor() workers} of the runtime; when the program has modules
- * written in Java, which may block, on a virtual thread for each.
+ * <p><b>Threads.</b> Calls of one program run one after the other; calls by {@link #invokeAsync} and {@link #submit}
+ * begin in the order of submission. While a call waits, for its turn or for a fence, {@link #invoke} blocks the calling
+ * thread, and the other calls occupy no thread. The other calls run on the {@linkplain IreeRuntime#executor() workers}
+ * of the runtime; when the program has modules written in Java, which may block, each call runs on a virtual thread.
  *
- * <p><b>Memory.</b> A call begins once the memory that it is likely to need fits beside that of calls in progress. Until then it stands in one
- * line with all other calls on the device, and holds nothing of it: {@link #invoke} blocks, and an asynchronous call keeps its inputs on the
- * heap. A call of a call does not wait.
+ * <p><b>Memory.</b> A call begins once the memory that the call is likely to need fits beside the memory of calls in
+ * progress. Until then the call stands in one line with all other calls on the device, and holds no device memory:
+ * {@link #invoke} blocks, and an asynchronous call keeps inputs on the heap. A nested call does not wait.
  *
- * <p><b>Variants.</b> A function may represent {@linkplain #variants() several compiled ones} of other shapes, and each call
- * selects the one that fits best; its declaration then has a {@code ?} for each dimension that may differ.
+ * <p><b>Variants.</b> A function may represent {@linkplain #variants() several compiled variants} for other shapes, and
+ * each call selects the best fit; the declaration then has a {@code ?} for each dimension that may differ.
  */
 public abstract sealed class ProgramFunction permits CompiledFunction, VariantFunction {
     private final Program program;
@@ -51,21 +52,21 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Returns the name within its module.
+     * Returns the name within the module.
      *
      * @return for example {@code add}
      */
     public abstract String name();
 
     /**
-     * Returns the name with the module's.
+     * Returns the name including the module's name.
      *
      * @return for example {@code module.add}
      */
     public abstract String fullName();
 
     /**
-     * Returns the program it belongs to.
+     * Returns the program of the function.
      *
      * @return the program
      */
@@ -76,7 +77,8 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Returns the source signature, for display.
      *
-     * @return for example {@code sync func @add(%input0: tensor<4xf32>, ...) -> (...)}; the calling convention when the module says nothing
+     * @return for example {@code sync func @add(%input0: tensor<4xf32>, ...) -> (...)}; the calling convention when the
+     *     module has no declaration
      */
     public abstract String declaration();
 
@@ -88,7 +90,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract Map<String, String> attributes();
 
     /**
-     * Returns the arguments that a caller passes.
+     * Returns the arguments passed by a caller.
      *
      * @return without the fences of asynchronous functions; as many as {@link #argumentKinds()} has letters
      */
@@ -104,21 +106,22 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Returns the kind of each input: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} a reference such as a tensor.
      *
-     * @return one letter per input; the fences of asynchronous functions are not inputs
+     * @return a letter for each input; the fences of asynchronous functions are not inputs
      */
     public abstract String argumentKinds();
 
     /**
      * Returns the kind of each result, with the letters of {@link #argumentKinds()}.
      *
-     * @return one letter per result
+     * @return a letter for each result
      */
     public abstract String resultKinds();
 
     /**
-     * Returns whether the function was compiled to take fences ({@code iree.abi.model} is {@code coarse-fences}). It is called the same way.
+     * Returns whether the function was compiled to take fences ({@code iree.abi.model} is {@code coarse-fences}). Such
+     * a function is called the same way.
      *
-     * @return true if it returns before its results are computed
+     * @return true if the function returns before results are computed
      */
     public abstract boolean isAsynchronous();
 
@@ -130,24 +133,24 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract @Nullable FunctionVariants variants();
 
     /**
-     * Converts an array or number to the tensor that it becomes as an input, for callers that inspect inputs before the call.
+     * Converts an array or number to a tensor, as for an input, for callers that inspect inputs before the call.
      *
      * @param index of the argument, from 0
      * @param value an array, a number or a boolean
      * @return the tensor, which may share the array; needs no closing
-     * @throws IreeException INVALID_ARGUMENT when it does not fit the declaration
+     * @throws IreeException INVALID_ARGUMENT when the value does not fit the declaration
      */
     public abstract Tensor tensor(int index, Object value);
 
     /**
-     * Calls the function and waits for its results.
+     * Calls the function and waits for the results.
      *
-     * @param inputs as many as it takes
-     * @return the results; the caller closes them
-     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is
-     *     closed; or when called on a worker of the runtime, for example by a host call; CANCELLED when the thread is interrupted
-     *     while it waits (it stays interrupted); DEADLINE_EXCEEDED after the {@linkplain Program#limitCalls limit} of the program;
-     *     any failure of the function
+     * @param inputs as many as the function takes
+     * @return the results; the caller closes the results
+     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an
+     *     input is closed; or when called on a worker of the runtime, for example by a host call; CANCELLED when the
+     *     thread is interrupted while waiting (the thread stays interrupted); DEADLINE_EXCEEDED after the
+     *     {@linkplain Program#limitCalls limit} of the program; any failure of the function
      */
     public final Results invoke(@Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
@@ -164,7 +167,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         }
     }
 
-    /** The same for this program only. */
+    /** Like {@link #invoke}, for this program only. */
     abstract Results invokeHere(@Nullable Object[] inputs);
 
     private Results invokeHereWithin(Duration limit, @Nullable Object[] inputs) {
@@ -184,8 +187,8 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Starts a call, whose inputs are copied before, on this thread: to memory that the host does not see, which may be that of another machine.
-     * That takes no longer than the call may.
+     * Starts a call. This thread first copies the inputs to memory invisible to the host, possibly memory of another
+     * machine. The copy takes no longer than the call may.
      */
     final CompletableFuture<Results> startWithin(
             @Nullable Duration time, @Nullable Fence signal, Supplier<CompletableFuture<Results>> start) {
@@ -220,11 +223,11 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Calls the function and waits for its results for a limited time.
+     * Calls the function and waits for the results for a limited time.
      *
-     * @param timeout how long to wait, including for earlier calls of the program
-     * @param inputs as many as it takes
-     * @return the results; the caller closes them
+     * @param timeout maximum time to wait, including for earlier calls of the program
+     * @param inputs as many as the function takes
+     * @return the results; the caller closes the results
      * @throws IreeException DEADLINE_EXCEEDED at the timeout: the call is then cancelled as for {@link #invokeAsync}; otherwise as
      *     {@link #invoke}
      */
@@ -253,7 +256,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
 
     private static Results settled(CompletableFuture<Results> future) {
         try {
-            return future.join(); // settled, and completes at once if it has not yet
+            return future.join(); // settled, and completes at once if not complete yet
         } catch (CompletionException e) {
             throw failure(e.getCause());
         } catch (CancellationException e) {
@@ -271,16 +274,17 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Calls the function on workers, see above. Inputs are read before this returns, on the calling thread.
+     * Calls the function on workers, see above. Inputs are read on the calling thread before this method returns.
      *
-     * <p>Dependents of the future run on a thread that waits for it or on a virtual thread, never on a worker, and may block.
+     * <p>Dependents of the future run on a thread waiting for the future or on a virtual thread, never on a worker, and
+     * may block.
      *
-     * <p>Completing the future from outside, by {@code cancel} or {@code orTimeout}, cancels the call: one that waits for its
-     * turn does not run, one that runs ends at the next point where the program or the wait can be interrupted. Results that can
-     * no longer be received are freed.
+     * <p>Completing the future from outside, by {@code cancel} or {@code orTimeout}, cancels the call: a call waiting
+     * for its turn does not run, a running call ends at the next point where the program or the wait can be
+     * interrupted. Results that can no longer be received are freed.
      *
-     * @param inputs as many as it takes
-     * @return completes with the results, which the receiver closes, or with an {@link IreeException}
+     * @param inputs as many as the function takes
+     * @return completes with the results, closed by the receiver, or with an {@link IreeException}
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed
      */
     public final CompletableFuture<Results> invokeAsync(@Nullable Object... inputs) {
@@ -288,38 +292,42 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Submits the function between two fences, and returns at once: it runs after one fence and signals the other.
+     * Submits the function between two fences, and returns at once: the function runs after one fence and signals the
+     * other fence.
      *
      * <p><b>Order.</b> Fences are the only order between submissions, regardless of the order of the calls; work runs
-     * concurrently if its fences allow. A function {@linkplain #isAsynchronous() with fences} gets both passed through, so that
-     * its device waits and signals, without a thread; such calls of one priority are made in the order of their submission, so
-     * that a program with its own timeline keeps that order where no fence defines one. Any other function runs as host work:
-     * once the fence to wait for is reached, in its turn among the calls of the program. So does one with fences whose compiled
-     * code itself waits on the host, unless calls {@linkplain ProgramOptions.Builder#overlappingCalls overlap}: it would keep
-     * the turn from those that reach its fence.
+     * concurrently if the fences allow. A function {@linkplain #isAsynchronous() with fences} receives both fences, so
+     * that the device waits and signals, without a thread; such calls of one priority are made in the order of
+     * submission, so that a program with its own timeline keeps this order where no fence defines an order. Any other
+     * function runs as host work: once the fence to wait for is reached, in turn among the calls of the program. A
+     * function with fences also runs as host work if the compiled code itself waits on the host, unless calls
+     * {@linkplain ProgramOptions.Builder#overlappingCalls overlap}: otherwise the call would keep the turn from calls
+     * that reach its fence.
      *
-     * <p><b>Several signallers of one fence</b> are counted: it is reached when all those submitted until then are complete. When
-     * the first may complete before the last is submitted, give their number
-     * ({@link io.github.iree4j.async.Timeline#at(long, int)}).
+     * <p><b>Several signallers of one fence</b> are counted: the fence is reached when all submissions until then are
+     * complete. When the first submission may complete before the last submission is made, give the number of
+     * submissions ({@link io.github.iree4j.async.Timeline#at(long, int)}).
      *
-     * <p><b>Results.</b> The future of a function with fences completes when the program has returned them, usually long before
-     * their contents are ready: they may be passed on at once, and read when {@code signal} is reached. That of any other
-     * function, and that of every function submitted without {@code signal}, completes with contents, and before {@code signal}
-     * is reached. While memory is short, a call is made once {@code wait} is reached, and its future is not complete before: signal what it
-     * waits for before you wait for the future.
+     * <p><b>Results.</b> The future of a function with fences completes when the program has returned the results,
+     * usually long before the contents are ready: results may be passed on at once, and read when {@code signal} is
+     * reached. The future of any other function, and of every function submitted without {@code signal}, completes with
+     * contents, and before {@code signal} is reached. While memory is short, a call is made once {@code wait} is
+     * reached, and the future is not complete before: signal {@code wait} before waiting for the future.
      *
-     * <p><b>Failure.</b> A failure of the work fails {@code signal}, with the root cause: a failed fence to wait for (the
-     * function then does not run), the function itself, or cancellation. A future that has not completed fails as well.
-     * Completing the future from outside cancels a function without fences as {@link #invokeAsync} says, and one with fences
-     * until its call is made; later, fail the timeline it waits for.
+     * <p><b>Failure.</b> A failure of the work fails {@code signal}, with the root cause: a failed fence to wait for
+     * (the function then does not run), the function itself, or cancellation. A future that has not completed fails as
+     * well. Completing the future from outside cancels a function without fences, as described for
+     * {@link #invokeAsync}, and a function with fences until the call is made; later, fail the timeline awaited by the
+     * call.
      *
-     * <p><b>Ownership.</b> Inputs are read before this returns, and retained until the work is complete; fences may be closed
-     * right away. Closing the program or the runtime cancels work that has not begun; {@link Program#retire} lets it finish.
+     * <p><b>Ownership.</b> Inputs are read before this method returns, and retained until the work is complete; fences
+     * may be closed right away. Closing the program or the runtime cancels work that has not begun;
+     * {@link Program#retire} lets such work finish.
      *
      * @param wait the fence at which inputs are ready; null when they are ready now
      * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
      * @param inputs as many as the function takes
-     * @return the results, which the receiver closes, or an {@link IreeException}
+     * @return the results, closed by the receiver, or an {@link IreeException}
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit and for a point that is reached or promised already;
      *     FAILED_PRECONDITION when the program, an input or a fence is closed. Nothing is submitted then
      */
@@ -331,12 +339,13 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Submits the function to timelines as {@link #submit} does, with a priority and for a limited time.
      *
-     * <p>At the timeout the call is abandoned as if the future had been completed from outside: the future fails with DEADLINE_EXCEEDED,
-     * and so does {@code signal} unless its work has been submitted to a device.
+     * <p>At the timeout the call is abandoned as if the future had been completed from outside: the future fails with
+     * DEADLINE_EXCEEDED, and so does {@code signal} unless the call's work has been submitted to a device.
      *
-     * @param options fences, timeout and priority; a timeout beyond the {@linkplain Program#limitCalls limit} of the program is that
+     * @param options fences, timeout and priority; the {@linkplain Program#limitCalls limit} of the program replaces a
+     *     longer timeout
      * @param inputs as many as the function takes
-     * @return the results, which the receiver closes, or an {@link IreeException}
+     * @return the results, closed by the receiver, or an {@link IreeException}
      * @throws IreeException as {@link #submit}
      */
     public final CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
@@ -351,7 +360,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         }
     }
 
-    /** The same for this program only. */
+    /** Like {@link #call}, for this program only. */
     abstract CompletableFuture<Results> callHere(
             CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs);
 

@@ -52,13 +52,13 @@ final class ProgramInterface {
     }
 
     /**
-     * One method.
+     * A method of the interface.
      *
-     * @param function the function that it calls
-     * @param text its name in messages
-     * @param later whether it returns a future
-     * @param results types of the results, in order; null when it returns all unconverted
-     * @param record constructs the record of several results, {@code (Object[])Object}; null for none or one
+     * @param function the function called by the method
+     * @param text the method's name in messages
+     * @param later whether the method returns a future
+     * @param results types of the results, in order; null when all results are returned unconverted
+     * @param record constructs the record of several results, {@code (Object[])Object}; null for fewer results
      */
     private record Call(
             ProgramFunction function,

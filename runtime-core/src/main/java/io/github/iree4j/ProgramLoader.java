@@ -44,17 +44,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Loads the modules of a program, puts those of the runtime before them, and links them. */
+/** Loads the modules of a program, puts the runtime's modules before the program's, and links all modules. */
 final class ProgramLoader {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
-    /** One file after the other: it is not urgent, and the more processors it takes the less remain for calls. */
+    /** Reads one file after the other: reading is not urgent, and each processor used for reading is missing for calls. */
     private static final Executor READING = new HandoffThread("iree4j-contents");
 
-    /** Much longer than a tick of the clock of any file system, and shorter than what changes several files takes. A guess. */
+    /** Much longer than a tick of the clock of any file system, and shorter than a change of several files. A guess. */
     private static final int SETTLING_MILLIS = 100;
 
-    /** Calls wait for it, and one that hangs holds up no other. */
+    /** Calls wait for a comparison, and a hanging comparison holds up no other comparison. */
     private static final Executor COMPARING = CompletableFuture.delayedExecutor(
             SETTLING_MILLIS,
             TimeUnit.MILLISECONDS,
@@ -67,7 +67,7 @@ final class ProgramLoader {
     private final BooleanSupplier givenUp;
     private final FilesInPlace inPlace = new FilesInPlace(READING, COMPARING); // grows as contexts load parameters
 
-    /** Loads for some devices until it is given up. */
+    /** Loads for some devices until the loading is given up. */
     ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {
         this.devices = devices;
         this.limits = limits;
@@ -78,17 +78,17 @@ final class ProgramLoader {
     /**
      * The resources of a program.
      *
-     * @param context the linked modules, with its own state
-     * @param shared shared by the contexts of the program, which owns one reference
-     * @param operations the operations in flight of its initialisers and calls
+     * @param context the linked modules, with separate state
+     * @param shared shared by the contexts of the program; this object owns one reference
+     * @param operations the operations in flight of initialisers and calls
      */
     record Loaded(Context context, Shared shared, OperationsUnderWay operations) {
-        /** The modules that the program was loaded from, without those of the runtime. */
+        /** The modules that the program was loaded from, without modules of the runtime. */
         List<VmModule> modules() {
             return shared.modules;
         }
 
-        /** How a function of one of the modules is called. */
+        /** The signature of a function of a module. */
         Signature signature(VmFunction function) {
             Signature known = shared.signatures.get(function);
             return known == null ? new Signature(function) : known;
@@ -99,7 +99,7 @@ final class ProgramLoader {
             return shared.warnings;
         }
 
-        /** Whether a call may run while another waits. */
+        /** Whether a call may run while another call waits. */
         boolean overlaps() {
             return shared.overlaps;
         }
@@ -127,17 +127,17 @@ final class ProgramLoader {
             return shared.variantListener;
         }
 
-        /** Whether it has functions written in Java, other than the runtime's. */
+        /** Whether the program has functions written in Java, other than the runtime's. */
         boolean hasJava() {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
         }
 
-        /** The files that it uses in place: while one is changed, it must not be called. */
+        /** The files used in place by the program: while such a file is changed, the program must not be called. */
         FilesInPlace inPlace() {
             return shared.inPlace;
         }
 
-        /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
+        /** Creates another context of the same modules. The caller keeps this context open meanwhile. */
         Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
             shared.inPlace.awaitUnchanged();
             long comparisons = shared.inPlace.comparisons();
@@ -166,13 +166,13 @@ final class ProgramLoader {
         }
     }
 
-    /** Modules and parameters of one program, for all its contexts. */
+    /** Modules and parameters of a program, for all contexts of the program. */
     static final class Shared extends Resource {
-        private final List<VmModule> linked; // the runtime's first
+        private final List<VmModule> linked; // the runtime's modules first
         private final List<VmModule> modules;
         private final boolean overlaps;
         private final String consumer; // charged for the memory
-        private final List<VariantOptions> variants; // without their modules, whose bytes are not retained
+        private final List<VariantOptions> variants; // without modules: module bytes are not retained
         private final @Nullable VariantListener variantListener;
         private final FilesInPlace inPlace;
         private final List<AutoCloseable> owned; // closed after the last context, in order
@@ -239,7 +239,7 @@ final class ProgramLoader {
                     "io_parameters",
                     () -> ParametersModule.create(parameters, options.parameterListener(), inPlace::add));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
-            // Only programs compiled for inline execution import from these.
+            // Only programs compiled for inline execution import from these modules.
             addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
@@ -259,7 +259,7 @@ final class ProgramLoader {
         }
     }
 
-    /** Fails for a context whose initialisers may have read other contents, since these are compared with what they were when they are mapped. */
+    /** Fails for a context whose initialisers may have read other contents: contents are compared with the contents at the time of mapping. */
     private static void requireUnchanged(Context context, Runnable check) {
         try {
             check.run();
@@ -281,7 +281,7 @@ final class ProgramLoader {
                 .anyMatch(device -> device.executableFormats().stream().anyMatch(f -> f.startsWith("vulkan-")));
     }
 
-    /** Creates a context. Allocations of its initialisers stay until it is closed. */
+    /** Creates a context. Allocations of initialisers stay until the context is closed. */
     private static Context create(
             List<VmModule> linked,
             String consumer,
@@ -313,10 +313,10 @@ final class ProgramLoader {
         }
     }
 
-    /** The types that programs may name: those of the runtime, and those of modules written in Java. */
+    /** The types that programs may name: types of the runtime, and types of modules written in Java. */
     private static VmTypes types(ProgramOptions options) {
         VmTypes types = TYPES;
-        for (VmModule offered : options.offered().reversed()) { // so that the first one wins
+        for (VmModule offered : options.offered().reversed()) { // so that the first module wins
             for (Map.Entry<String, Class<?>> type : offered.referenceTypes().entrySet()) {
                 types = types.with(type.getKey(), type.getValue());
             }
@@ -354,7 +354,7 @@ final class ProgramLoader {
         };
     }
 
-    /** A module that retains its bytes. */
+    /** Creates a module that retains its bytes. */
     private BytecodeModule module(
             ModuleBytes bytes, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
         BytecodeModule module = tracer == null
@@ -363,7 +363,7 @@ final class ProgramLoader {
         owned.add(module);
         FileInPlace file = bytes.file();
         if (file != null) {
-            file.requireUnchanged(); // others may have mapped it before
+            file.requireUnchanged(); // the file may have been mapped before
             inPlace.add(file);
         }
         return module;
@@ -375,7 +375,7 @@ final class ProgramLoader {
                 : module;
     }
 
-    /** Prepends the offered modules that the modules import from, transitively. */
+    /** Prepends the offered modules from which the modules import, transitively. */
     private void addOffered(List<VmModule> offered, List<VmModule> modules, String consumer) {
         boolean added = true;
         while (added) {

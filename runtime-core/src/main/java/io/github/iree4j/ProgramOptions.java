@@ -15,23 +15,25 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a program: modules in order, where later ones may import from earlier ones, parameter archives by scope, and the
- * devices it runs on.
+ * The parts of a program: modules in order, where later modules may import from earlier modules, parameter archives by
+ * scope, and devices.
  *
  * @param modules compiled files, bytes of compiled files, and modules written in Java
- * @param offered further modules, which are added before the others if one of those imports from them
- * @param parameters archives of each scope, searched in order; the scope {@code ""} is the unnamed one
- * @param providers further sources of parameters, consulted after the archives of their scope; they stay the caller's, and a program that is
- *     loaded retains what it needs
- * @param devices names of the devices it sees, of those that the runtime was opened with; empty for all of them
- * @param overlappingCalls whether one call may run while another waits for a fence; for programs whose functions keep no state,
- *     in globals or in buffers that globals hold, that a call must find unchanged when it resumes
- * @param consumer consumer charged for the memory of the program; null for the name of its last module, for a file without {@code .vmfb}
+ * @param offered further modules; an offered module is added before the others if one of the others imports from the
+ *     offered module
+ * @param parameters archives of each scope, searched in order; the scope {@code ""} is the unnamed scope
+ * @param providers further sources of parameters, consulted after the archives of their scope; stay the caller's; a
+ *     loaded program retains the sources in use
+ * @param devices names of the devices seen by the program, among the devices of the runtime; empty for all devices
+ * @param overlappingCalls whether a call may run while another call waits for a fence; for programs whose functions
+ *     keep no state, in globals or in buffers held by globals, that a call must find unchanged when resuming
+ * @param consumer consumer charged for the memory of the program; null for the name of the last module, for a file
+ *     without {@code .vmfb}
  * @param parameterListener notified of the progress of loading the program's parameters, or null
  * @param tracer notified of every call in the program's compiled modules, which are then interpreted; or null
  * @param variants functions with several compiled variants
- * @param variantListener notified which of those are called, or null
- * @param signatures signatures of functions whose module declares none, by name
+ * @param variantListener notified of calls of these variants, or null
+ * @param signatures signatures of functions not declared in a module, by name
  */
 public record ProgramOptions(
         List<Source> modules,
@@ -52,22 +54,22 @@ public record ProgramOptions(
         /**
          * A compiled file.
          *
-         * @param path its path
-         * @param mapped whether it is mapped rather than read
+         * @param path the path of the file
+         * @param mapped whether the file is mapped rather than read
          */
         record File(Path path, boolean mapped) implements Source {}
 
         /**
          * The bytes of a compiled file, copied.
          *
-         * @param name its name in messages
+         * @param name the file's name in messages
          * @param content the bytes
          */
         record Bytes(String name, byte[] content) implements Source {
             /**
-             * Keeps its own copy.
+             * Copies the bytes.
              *
-             * @param name its name in messages
+             * @param name the file's name in messages
              * @param content the bytes
              */
             public Bytes {
@@ -81,14 +83,14 @@ public record ProgramOptions(
         }
 
         /**
-         * The bytes of a compiled file, which several programs may share.
+         * The bytes of a compiled file, possibly shared by several programs.
          *
          * @param bytes the bytes; stay the caller's; a loaded program retains them
          */
         record Shared(ModuleBytes bytes) implements Source {}
 
         /**
-         * An existing module, usually one written in Java.
+         * An existing module, usually written in Java.
          *
          * @param module the module; stays the caller's
          */
@@ -96,19 +98,19 @@ public record ProgramOptions(
     }
 
     /**
-     * Keeps its own copies.
+     * Copies the collections.
      *
      * @param modules modules in order
      * @param offered modules added on demand
      * @param parameters archives by scope
      * @param providers further sources of parameters
      * @param devices names of devices, or empty
-     * @param overlappingCalls whether one call may run while another waits
-     * @param consumer consumer charged for its memory
+     * @param overlappingCalls whether a call may run while another call waits
+     * @param consumer consumer charged for the program's memory
      * @param parameterListener notified of progress, or null
      * @param tracer notified of calls, or null
      * @param variants functions with variants
-     * @param variantListener notified which variants are called, or null
+     * @param variantListener notified of calls of variants, or null
      * @param signatures signatures of functions by name
      */
     public ProgramOptions {
@@ -136,7 +138,7 @@ public record ProgramOptions(
         return new LinkedHashMap<>(parameters);
     }
 
-    /** The same with another module and no variants, charged to the same consumer. */
+    /** Returns options with another module and no variants, charged to the same consumer. */
     ProgramOptions part(Source module) {
         return new ProgramOptions(
                 List.of(module),
@@ -153,7 +155,7 @@ public record ProgramOptions(
                 Map.of());
     }
 
-    /** The consumer charged for the program's memory: the configured one, otherwise the name of its last module, as given. */
+    /** The consumer charged for the program's memory: as configured, otherwise the name of the last module, as given. */
     String account() {
         if (consumer != null) {
             return consumer;
@@ -201,7 +203,8 @@ public record ProgramOptions(
         private Builder() {}
 
         /**
-         * Adds a compiled module. It is read when the program is loaded; the file may be changed or deleted afterwards.
+         * Adds a compiled module. The file is read when the program is loaded, and may be changed or deleted
+         * afterwards.
          *
          * @param file a {@code .vmfb}
          * @return this builder
@@ -214,7 +217,7 @@ public record ProgramOptions(
         /**
          * Adds a compiled module that is mapped rather than read, with the restrictions of {@link ModuleBytes#map}.
          *
-         * @param file a {@code .vmfb}, which must not be overwritten or truncated while the program is loaded
+         * @param file a {@code .vmfb}; must not be overwritten or truncated while the program is loaded
          * @return this builder
          */
         public Builder mappedModule(Path file) {
@@ -223,9 +226,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a compiled module whose bytes several programs share.
+         * Adds a compiled module with bytes shared by several programs.
          *
-         * @param bytes the bytes; stay the caller's, who may close them once the program is loaded
+         * @param bytes the bytes; stay the caller's, and may be closed once the program is loaded
          * @return this builder
          */
         public Builder module(ModuleBytes bytes) {
@@ -236,7 +239,7 @@ public record ProgramOptions(
         /**
          * Adds a compiled module from memory.
          *
-         * @param name its name in messages
+         * @param name the module's name in messages
          * @param content contents of a {@code .vmfb}; copied
          * @return this builder
          */
@@ -257,9 +260,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Offers a module written in Java: it is added before the others if one of them, or another offered module that is
-         * needed, imports from it or depends on it, and none of the same name was added. Of two offered modules with one name the
-         * first wins.
+         * Offers a module written in Java. The offered module is added before the others if another module, or another
+         * needed offered module, imports from or depends on the offered module, and no module of the same name was
+         * added. Of two offered modules with one name the first wins.
          *
          * @param module the module; stays the caller's and may be in several programs
          * @return this builder
@@ -270,9 +273,10 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a parameter archive. A scope may have several; the first that has a parameter provides it.
+         * Adds a parameter archive. A scope may have several archives; the first archive with a parameter provides the
+         * parameter.
          *
-         * @param scope as the program names it; empty for the unnamed one
+         * @param scope the scope's name in the program; empty for the unnamed scope
          * @param archive an {@code .irpa}, {@code .gguf} or {@code .safetensors} file
          * @return this builder
          */
@@ -282,10 +286,11 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a custom source of parameters, or an archive that the program may write
-         * ({@link io.github.iree4j.modules.parameters.ParameterArchive#openWritable}). It is consulted after the archives of its scope.
+         * Adds a custom source of parameters, or an archive that the program may write ({@link
+         * io.github.iree4j.modules.parameters.ParameterArchive#openWritable}). The source is consulted after the
+         * archives of the same scope.
          *
-         * @param provider the source; stays the caller's, who may close it once the program is loaded
+         * @param provider the source; stays the caller's, and may be closed once the program is loaded
          * @return this builder
          */
         public Builder parameters(ParameterProvider provider) {
@@ -294,9 +299,10 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets the listener for the progress of parameters: of each archive that is opened, and of what the program then loads.
+         * Sets the listener for the progress of parameters: of each opened archive, and of the program's loading after
+         * that.
          *
-         * @param listener called on device threads too; see there for its restrictions
+         * @param listener called on device threads too; see the type for restrictions
          * @return this builder
          */
         public Builder parameterListener(ParameterProgress.@Nullable Listener listener) {
@@ -305,9 +311,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a device; without any, the program sees all devices of the runtime.
+         * Adds a device; without any device, the program sees all devices of the runtime.
          *
-         * @param name its name in the runtime's options, or its id
+         * @param name the device's name in the runtime's options, or the device's id
          * @return this builder
          */
         public Builder device(String name) {
@@ -316,10 +322,11 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets whether one call may run while another waits for a fence. If not, a call has the program to itself until it returns.
+         * Sets whether a call may run while another call waits for a fence. If not, a call has exclusive use of the
+         * program until the call returns.
          *
-         * @param overlap true for a program whose functions keep no state, in globals or in buffers that globals hold, that a
-         *     call must find unchanged when it resumes
+         * @param overlap true for a program whose functions keep no state, in globals or in buffers held by globals,
+         *     that a call must find unchanged when resuming
          * @return this builder
          */
         public Builder overlappingCalls(boolean overlap) {
@@ -328,9 +335,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets the consumer that the memory of the program is charged to, in statistics and for quotas.
+         * Sets the consumer charged for the memory of the program, in statistics and for quotas.
          *
-         * @param name name of this program, or one shared by several
+         * @param name name of this program, or a name shared by several programs
          * @return this builder
          */
         public Builder consumer(String name) {
@@ -342,7 +349,7 @@ public record ProgramOptions(
          * Sets the tracer of every call in the program's compiled modules, from {@code __init} on. For debugging only, since traced
          * modules are interpreted.
          *
-         * @param callTracer the tracer; see there for its restrictions
+         * @param callTracer the tracer; see the type for restrictions
          * @return this builder
          */
         public Builder tracer(@Nullable CallTracer callTracer) {
@@ -351,10 +358,11 @@ public record ProgramOptions(
         }
 
         /**
-         * Declares a function with several compiled variants; each call selects the one that fits its shapes. Functions of modules that
-         * declare their rules ({@value FunctionVariants#ATTRIBUTE}) need no such call.
+         * Declares a function with several compiled variants; each call selects the variant that fits the call's
+         * shapes. Functions of modules with declared rules ({@value FunctionVariants#ATTRIBUTE}) need no such
+         * declaration.
          *
-         * @param options the function, its rules, and its variants
+         * @param options the function, the rules, and the variants
          * @return this builder
          */
         public Builder variants(VariantOptions options) {
@@ -363,10 +371,11 @@ public record ProgramOptions(
         }
 
         /**
-         * Gives the signature of a function: names of its values, and types where the module neither declares them nor its code proves them, as
-         * for some models imported from ONNX and PyTorch. A signature that contradicts the module fails loading.
+         * Gives the signature of a function: names of values, and types neither declared by the module nor proven by
+         * the module's code, as for some models imported from ONNX and PyTorch. A signature contradicting the module
+         * fails loading.
          *
-         * @param function its name
+         * @param function the function's name
          * @param signature for example {@code (%image: tensor<?x64xf32>) -> (%scores: tensor<?x10xf32>)}; a value may have a name only
          * @return this builder
          */
@@ -378,7 +387,7 @@ public record ProgramOptions(
         /**
          * Sets the listener for calls of variants.
          *
-         * @param listener called at each call; see there for its restrictions
+         * @param listener called at each call; see the type for restrictions
          * @return this builder
          */
         public Builder variantListener(@Nullable VariantListener listener) {

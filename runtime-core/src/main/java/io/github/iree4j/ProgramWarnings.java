@@ -14,15 +14,15 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Compiler bugs that can be recognised in a module, in programs that load and run, but may compute wrong results.
+ * Compiler bugs recognisable in a module, in programs that load and run, but may compute wrong results.
  *
- * <p><b>Narrow elements in shaders.</b> Without {@code --iree-vulkan-target}, and for some targets, compilers treat elements of
- * fewer than 32 bits (f16, i8, i4, i1) as 32 bits wide: every driver then accesses other addresses than the caller. The symptom
- * is that functions have such elements while no shader declares access to storage of 8 or 16 bits. Some such programs are
- * nevertheless correct: those whose compiler packed and unpacked the elements itself, as in 2023.
+ * <p><b>Narrow elements in shaders.</b> Without {@code --iree-vulkan-target}, and for some targets, compilers treat
+ * elements of fewer than 32 bits (f16, i8, i4, i1) as 32 bits wide: every driver then accesses other addresses than the
+ * caller. The symptom: functions have such elements while no shader declares access to storage of 8 or 16 bits. Some
+ * such programs are nevertheless correct: programs with elements packed and unpacked by the compiler, as in 2023.
  */
 public final class ProgramWarnings {
-    /** Numbers of {@code StorageBuffer16BitAccess}, {@code StorageBuffer8BitAccess}, and the same for uniform buffers as well. */
+    /** Numbers of {@code StorageBuffer16BitAccess}, {@code StorageBuffer8BitAccess}, and the variants for uniform buffers as well. */
     private static final Set<Integer> NARROW_STORAGE = Set.of(4433, 4434, 4448, 4449);
 
     private static final int WIDE = 32;
@@ -31,10 +31,10 @@ public final class ProgramWarnings {
     private ProgramWarnings() {}
 
     /**
-     * Examines a module. It need not be loadable here: its imports and types are ignored.
+     * Examines a module. The module need not be loadable here: imports and types are ignored.
      *
-     * @param module its tables
-     * @return warnings for the author of the module, one sentence each; usually empty
+     * @param module the module's tables
+     * @return warnings for the author of the module, a sentence each; usually empty
      */
     public static List<String> of(ModuleDef module) {
         List<String> functions = new ArrayList<>();
@@ -71,7 +71,7 @@ public final class ProgramWarnings {
                 .toList();
     }
 
-    /** Whether there are shaders, and none of them accesses storage of 8 or 16 bits. */
+    /** Whether there are shaders, and no shader accesses storage of 8 or 16 bits. */
     private static boolean isOfWideShadersOnly(ModuleDef module) {
         boolean any = false;
         for (ModuleDef.Rodata constant : module.rodata()) {
@@ -88,7 +88,7 @@ public final class ProgramWarnings {
                     }
                 }
             } catch (IreeException e) {
-                return false; // loading reports why it cannot be read
+                return false; // loading reports why the shader cannot be read
             }
         }
         return any;

@@ -23,9 +23,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The types of the values of functions that their module does not declare, such as those imported from ONNX and PyTorch: recovered from the
- * checks of arguments and the creation of results in their code. A type says no more than the code proves: a dimension is open unless it is
- * always the same, and a value of which nothing is known has no type. Values are named as the compiler names those that have no name.
+ * The types of values of functions not declared by their module, such as functions imported from ONNX and PyTorch:
+ * recovered from the checks of arguments and the creation of results in the code. A type contains only proven facts: a
+ * dimension is open unless always the same, and a value about which nothing is known has no type. Values get the names
+ * that the compiler gives to unnamed values.
  */
 final class RecoveredDeclarations {
     private static final Set<String> VIEWS = Set.of("hal.buffer_view", "hal_inline.buffer_view");
@@ -33,18 +34,19 @@ final class RecoveredDeclarations {
 
     private final BytecodeModule module;
     private final BitSet functions;
-    private @Nullable Map<Integer, ProvenShapes> proven; // once asked for
+    private @Nullable Map<Integer, ProvenShapes> proven; // null before the first use
 
-    /** For certain functions of a module. */
+    /** Recovers the declarations of certain functions of a module. */
     RecoveredDeclarations(BytecodeModule module, BitSet functions) {
         this.module = module;
         this.functions = functions;
     }
 
     /**
-     * The signatures of what modules export; the code is looked at when the declaration of a function is asked for that has none.
+     * The signatures of exported functions. The code of a function without declaration is examined when the declaration
+     * is first requested.
      *
-     * @param modules those of the program, without the runtime's
+     * @param modules the modules of the program, without the runtime's
      */
     static Map<VmFunction, Signature> signatures(List<VmModule> modules) {
         boolean checksAreKnown = modules.stream().noneMatch(each -> CHECKING.contains(each.name()));
@@ -70,7 +72,7 @@ final class RecoveredDeclarations {
         return (signature.arguments() + signature.results()).indexOf('r') >= 0;
     }
 
-    /** What the code of a function proves; null for nothing. */
+    /** The declaration proven by a function's code; null if nothing is proven. */
     private @Nullable AbiDeclaration known(Signature signature) {
         AbiDeclaration known = declaration(signature);
         return Stream.concat(known.arguments().stream(), known.results().stream())
@@ -79,7 +81,7 @@ final class RecoveredDeclarations {
                 : null;
     }
 
-    /** What the code of one of the functions proves, with a value for each of its arguments and results. */
+    /** The declaration proven by a function's code, with a value for each argument and result. */
     synchronized AbiDeclaration declaration(Signature signature) {
         if (proven == null) {
             proven = module.provenShapes(functions, VIEWS);
@@ -106,7 +108,7 @@ final class RecoveredDeclarations {
         return values;
     }
 
-    /** All that a letter of a calling convention says of a value. */
+    /** The type of a value as far as given by a letter of a calling convention. */
     static String typeOf(char kind) {
         return switch (kind) {
             case 'i' -> "i32";
@@ -117,7 +119,7 @@ final class RecoveredDeclarations {
         };
     }
 
-    /** Its type; null if there is no such type. */
+    /** The tensor type of a shape; null if there is no such type. */
     private static @Nullable TensorType tensor(@Nullable ProvenShape shape) {
         if (shape == null) {
             return null;

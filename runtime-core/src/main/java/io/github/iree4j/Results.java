@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Results implements AutoCloseable {
     /*
-     * A value belongs to the caller that replaces it by TAKEN: exactly one of take() and close().
+     * A value belongs to the caller that replaces the value by TAKEN: exactly one of take() and close().
      */
     private static final VarHandle VALUES = MethodHandles.arrayElementVarHandle(Object[].class);
 
@@ -46,7 +46,7 @@ public final class Results implements AutoCloseable {
         this.values = values;
     }
 
-    /** Takes ownership of the values that a call returned, and wraps elements in tensors, which must be closed. */
+    /** Takes ownership of the values returned by a call, and wraps elements in tensors, to be closed later. */
     static Results of(String function, @Nullable Object[] values, Leaks leaks) {
         try {
             for (int i = 0; i < values.length; i++) {
@@ -81,7 +81,7 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Returns one result, which stays with this object and is freed with it.
+     * Returns a result, which stays with this object and is freed with this object.
      *
      * @param index 0 is the first
      * @return the result, borrowed
@@ -91,7 +91,7 @@ public final class Results implements AutoCloseable {
         check(index);
         Object value = VALUES.getAcquire(values, index);
         if (value instanceof Taken) {
-            check(index); // it may have been closed concurrently
+            check(index); // may have been closed concurrently
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, "result %d of '%s' was taken".formatted(index, function));
         }
@@ -99,7 +99,7 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Returns a tensor, which stays with this object and is freed with it.
+     * Returns a tensor, which stays with this object and is freed with this object.
      *
      * @param index 0 is the first
      * @return the tensor, borrowed
@@ -110,7 +110,7 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Transfers a tensor to the caller, which closes it.
+     * Transfers a tensor to the caller, who closes the tensor.
      *
      * @param index 0 is the first
      * @return the tensor
@@ -128,7 +128,7 @@ public final class Results implements AutoCloseable {
         }
     }
 
-    /** Transfers any result to the caller, with everything it owns. */
+    /** Transfers any result to the caller, with everything owned by the result. */
     @Nullable
     Object takeAny(int index) {
         Object value = get(index);
@@ -181,7 +181,7 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Returns all results, which stay with this object and are freed with it.
+     * Returns all results, which stay with this object and are freed with this object.
      *
      * @return unmodifiable; may contain null
      * @throws IreeException as {@link #get}
@@ -195,12 +195,13 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Divides results whose tensors all have rows, the first dimension, into several: copies of the first rows go to the first,
-     * of the next to the second, and so on. Rows left over are dropped. Closes these results, unless it fails. The copies are on the Java heap:
-     * the device, which may have no memory left, need not have any for them, and sends each tensor once.
+     * Divides results into several parts, where all tensors have rows, the first dimension: copies of the first rows go
+     * to the first part, copies of the next rows to the second part, and so on. Remaining rows are dropped. Closes
+     * these results, unless the division fails. The copies are on the Java heap: the device, which may have no memory
+     * left, needs none for the copies, and sends each tensor once.
      *
-     * @param rows the number of rows of each
-     * @return as many results as there are numbers; the caller closes them
+     * @param rows the number of rows of each part
+     * @return as many results as there are numbers; the caller closes the results
      * @throws IreeException INVALID_ARGUMENT when a result is not a tensor; OUT_OF_RANGE when there are too few rows; RESOURCE_EXHAUSTED when the
      *     heap has no room for a copy; otherwise as {@link #get}
      */
@@ -267,7 +268,7 @@ public final class Results implements AutoCloseable {
         return (boolean) CLOSED.getAcquire(this);
     }
 
-    /** Frees everything that results own. */
+    /** Frees everything owned by results. */
     static void free(@Nullable Object[] values) {
         for (Object value : values) {
             free(value);

@@ -12,12 +12,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The options of a runtime.
  *
- * @param sources the devices to open, in the order programs see them
- * @param context limits that hold for every program
- * @param traceLeaks whether to record where each result was created, so that a missing close can be reported with it; costs a
- *     stack walk per result
- * @param tasks the workers that its devices and calls share
- * @param closeLimit the longest that {@link IreeRuntime#close()} takes in all; null for ten seconds for each program and device
+ * @param sources the devices to open, in the order seen by programs
+ * @param context limits for every program
+ * @param traceLeaks whether to record where each result was created, so that a missing close can be reported with the
+ *     place; costs a stack walk per result
+ * @param tasks the workers shared by devices and calls
+ * @param closeLimit maximum total duration of {@link IreeRuntime#close()}; null for ten seconds for each program and
+ *     device
  */
 public record RuntimeOptions(
         List<DeviceSource> sources,
@@ -30,13 +31,13 @@ public record RuntimeOptions(
             List.of(DeviceSource.of("local")), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS, null);
 
     /**
-     * Keeps its own copy of the list.
+     * Copies the list.
      *
      * @param sources the devices to open
-     * @param context limits that hold for every program
+     * @param context limits for every program
      * @param traceLeaks whether to record where each result was created
-     * @param tasks its workers
-     * @param closeLimit the longest that closing it takes, or null
+     * @param tasks the workers
+     * @param closeLimit maximum duration of closing, or null
      * @throws IreeException INVALID_ARGUMENT when two devices have the same name
      */
     public RuntimeOptions {
@@ -54,7 +55,7 @@ public record RuntimeOptions(
     /**
      * Returns the names of the devices.
      *
-     * @return their names, in the order programs see them
+     * @return the names, in the order seen by programs
      */
     public List<String> devices() {
         return sources.stream().map(DeviceSource::name).toList();

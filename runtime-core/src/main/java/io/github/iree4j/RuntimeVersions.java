@@ -5,11 +5,11 @@ import io.github.iree4j.vm.bytecode.BytecodeModule;
 import java.util.List;
 
 /**
- * The versions of this runtime and of the programs it supports.
+ * The versions of this runtime and of the supported programs.
  *
- * @param runtime its own version; {@code development} when it does not come from a jar
- * @param bytecode the versions of bytecode that it runs, such as {@code 17.0}, oldest first
- * @param hal the version of the device imports that it provides to programs
+ * @param runtime the runtime's version; {@code development} outside a jar
+ * @param bytecode the supported versions of bytecode, such as {@code 17.0}, oldest first
+ * @param hal the version of the device imports provided to programs
  */
 public record RuntimeVersions(String runtime, List<String> bytecode, int hal) {
     /** Copies. */

@@ -8,15 +8,15 @@ import io.github.iree4j.task.WorkerSetup;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Creates the executor of a runtime. The treatment of denormals is not a setting of workers: the call of a kernel sets and
- * restores it, on any thread.
+ * Creates the executor of a runtime. The treatment of denormals is not a setting of workers: the call of a kernel sets
+ * and restores the treatment, on any thread.
  */
 final class RuntimeWorkers {
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private RuntimeWorkers() {}
 
-    /** Creates the executor, which the caller closes. Its threads start on demand. */
+    /** Creates the executor; the caller closes the executor. Worker threads start on demand. */
     static ProcessExecutor start(TaskOptions options, Topology topology) {
         int workers = options.workers() == 0 ? topology.groups().size() : options.workers();
         int number = MADE.incrementAndGet();
@@ -26,7 +26,7 @@ final class RuntimeWorkers {
                 .build();
     }
 
-    /** Binds each worker to the processors of its group. */
+    /** Binds each worker to the processors of the worker's group. */
     private record Affinity(Topology topology) implements WorkerSetup {
         @Override
         public void begin(WorkerContext worker) {

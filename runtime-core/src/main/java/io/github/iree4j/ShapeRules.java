@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dimensions of a function's arguments and results that share an axis, so that a call can be padded to the shape of a
- * {@linkplain FunctionVariants variant} and its results cut back.
+ * The dimensions of a function's arguments and results that share an axis, so that a call can be padded to the shape of
+ * a {@linkplain FunctionVariants variant}, and results cut back.
  *
  * <p>As text, with the arguments in order, an arrow, and the results:
  *
@@ -24,15 +24,15 @@ import org.jspecify.annotations.Nullable;
  * [batch length], [batch length] mask, [batch length] fill=1, _ -> [batch length 384]
  * }</pre>
  *
- * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, which has one size throughout a call;
- * the number that is the size of the dimension; or {@code _} for any dimension that is not padded. A value that is only {@code _}
- * is passed on unchanged. Arguments are padded with zero, or with the value of {@code fill=}. An argument that is a {@code mask}
- * is 1 for elements of the call and 0 for padding: callers may omit masks, all of them or individually by null; given masks are
- * padded with 0. An element type after the brackets, {@code [batch length] i64}, is for values that the module does not declare,
- * as in programs imported from ONNX.
+ * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, with one size throughout a
+ * call; the dimension's size as a number; or {@code _} for any dimension that is not padded. A value written as
+ * {@code _} is passed on unchanged. Arguments are padded with zero, or with the value of {@code fill=}. A {@code mask}
+ * argument is 1 for elements of the call and 0 for padding: callers may omit masks, all together or individually by
+ * null; given masks are padded with 0. An element type after the brackets, {@code [batch length] i64}, is for values
+ * not declared by the module, as in programs imported from ONNX.
  *
- * @param inputs one for each argument
- * @param results one for each result
+ * @param inputs a rule for each argument
+ * @param results a rule for each result
  */
 public record ShapeRules(List<Value> inputs, List<Value> results) {
     /** Far beyond any sensible declaration. */
@@ -44,12 +44,12 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
             "\\s*(?:->|[\\[\\],]|fill=[-+]?[.0-9A-Za-z]+(?:[-+][0-9]+)?|[A-Za-z](?:\\w|-(?!>)){0,63}+(?!\\w)|_(?!\\w)|[0-9]{1,18}+(?!\\w))");
 
     /**
-     * The rule for one argument or result.
+     * The rule for an argument or result.
      *
-     * @param dimensions for each dimension an axis, a number or {@code _}; null for a value that is passed on unchanged
+     * @param dimensions for each dimension an axis, a number or {@code _}; null for a value passed on unchanged
      * @param fill the padding value of an argument
-     * @param mask whether it is a mask, which marks the elements of the call
-     * @param type the type of its elements; null for the declared one
+     * @param mask whether the argument is a mask, marking the elements of the call
+     * @param type the type of the elements; null for the declared type
      */
     public record Value(
             @Nullable List<String> dimensions,
@@ -58,7 +58,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
             @Nullable ElementType type) {
         private static final Value UNTOUCHED = new Value(null, 0, false, null);
 
-        /** Keeps its own copy. */
+        /** Copies the dimensions. */
         public Value {
             dimensions = dimensions == null ? null : List.copyOf(dimensions);
         }
@@ -122,7 +122,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     /**
      * Returns the axes.
      *
-     * @return in the order in which arguments name them
+     * @return in the order of occurrence in arguments
      */
     public List<String> axes() {
         return List.copyOf(axes(inputs));
@@ -133,7 +133,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
      *
      * @param text in the form above
      * @return the rules
-     * @throws IreeException INVALID_ARGUMENT for malformed text, naming the error and its position
+     * @throws IreeException INVALID_ARGUMENT for malformed text, naming the error and the position
      */
     public static ShapeRules parse(String text) {
         if (text.length() > MAXIMUM_LENGTH) {
@@ -142,11 +142,11 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
         return new Parser(text).parse();
     }
 
-    /** Parses one text, once. */
+    /** Parses a text, once. */
     private static final class Parser {
         private final String text;
         private final Matcher matcher;
-        private @Nullable String token; // the next one; null at the end
+        private @Nullable String token; // the next token; null at the end
         private int at;
 
         Parser(String text) {
@@ -270,7 +270,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
                         .formatted(what));
     }
 
-    /** The text, which {@link #parse} understands. */
+    /** Returns the text, in the form accepted by {@link #parse}. */
     @Override
     public String toString() {
         String text = inputs.stream().map(Value::toString).collect(Collectors.joining(", "));

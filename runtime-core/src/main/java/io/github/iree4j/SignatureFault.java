@@ -3,8 +3,8 @@ package io.github.iree4j;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * The detail of a load failure: a signature that the options give for a function, and that cannot be its signature.
+ * The detail of a load failure: an option gives a function a signature that the function cannot have.
  *
- * @param function the function, as the options name it
+ * @param function the function, as named in the options
  */
 public record SignatureFault(String function) implements FailureDetail {}

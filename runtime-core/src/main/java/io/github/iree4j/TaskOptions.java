@@ -8,22 +8,24 @@ import io.github.iree4j.task.TopologyOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The workers of a runtime, which run compiled code of the CPU device and asynchronous calls.
+ * The workers of a runtime, for compiled code of the CPU device and asynchronous calls.
  *
- * @param workers number of workers, 1 to {@value ProcessExecutor#MAX_WORKERS}; 0 for one in each group of the topology
- * @param topology their places; null to detect the processors that this process may use
- * @param affinity whether each worker stays on the processors of its group; otherwise the operating system may move them
+ * @param workers number of workers, 1 to {@value ProcessExecutor#MAX_WORKERS}; 0 for a worker in each group of the
+ *     topology
+ * @param topology the places of the workers; null to detect the processors available to this process
+ * @param affinity whether each worker stays on the processors of its group; otherwise the operating system may move
+ *     workers
  */
 public record TaskOptions(int workers, @Nullable Topology topology, boolean affinity) {
-    /** One worker for each group of the topology, on any processor. */
+    /** A worker for each group of the topology, on any processor. */
     public static final TaskOptions DEFAULTS = new TaskOptions(0, null, false);
 
     /**
      * Checks the number of workers.
      *
-     * @param workers number of workers, 0 for one in each group
-     * @param topology their places, or null
-     * @param affinity whether they are pinned
+     * @param workers number of workers, 0 for a worker in each group
+     * @param topology the places of the workers, or null
+     * @param affinity whether the workers are pinned
      * @throws IreeException INVALID_ARGUMENT when the number is out of range, or larger than the given topology
      */
     public TaskOptions {
@@ -38,7 +40,7 @@ public record TaskOptions(int workers, @Nullable Topology topology, boolean affi
         }
     }
 
-    /** Returns the topology to use: the given or the detected one; unbound places if the machine has fewer than workers. */
+    /** Returns the topology to use: given or detected; unbound places if the machine has fewer places than workers. */
     Topology resolve() {
         Topology given = topology;
         if (given != null) {

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * A typed, shaped, dense, row-major array: an input or a result of a function.
  *
  * <p><b>Memory.</b> Java arrays are copied into the tensor. {@link #wrap} reads the caller's memory at each call. A
- * result of a call refers to device memory, which {@link #close()} frees; the collector never does. Elements are little-endian.
+ * result of a call refers to device memory, freed by {@link #close()} and never by the collector. Elements are
+ * little-endian.
  *
  * <p><b>Shapes.</b> No shape given means one dimension of the array's length. A scalar has rank 0 and one element, see {@code scalar}. A
  * dimension may be 0; then there are no elements.
@@ -37,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * gives its bits, Java's representation of unsigned numbers. Complex and opaque elements are available as {@link #toBytes()}
  * only.
  *
- * <p><b>Threads.</b> Any thread may use a tensor, also while a call runs. Closing it during a use lets that use finish; every later one
- * throws FAILED_PRECONDITION. Closing twice is harmless.
+ * <p><b>Threads.</b> Any thread may use a tensor, also while a call runs. Closing a tensor during a use lets the use
+ * finish; every later use throws FAILED_PRECONDITION. Closing twice is harmless.
  */
 public final class Tensor implements AutoCloseable {
     private static final int TEXT_ELEMENTS = 64;
@@ -48,7 +49,7 @@ public final class Tensor implements AutoCloseable {
     private final long count;
     private final long bytes;
     private final TensorElements elements;
-    private final Leaks.@Nullable Watch watch; // tracks that a result is closed
+    private final Leaks.@Nullable Watch watch; // tracks the closing of a result
 
     /** Creates a tensor in host memory. */
     Tensor(TensorElements elements) {
@@ -59,7 +60,7 @@ public final class Tensor implements AutoCloseable {
         this(new TensorElements(type, shape, host));
     }
 
-    /** Creates a tensor in device memory, which leaks track; takes ownership of the elements. */
+    /** Creates a tensor in device memory, tracked by leaks; takes ownership of the elements. */
     Tensor(TensorElements elements, @Nullable Leaks leaks) {
         this.type = elements.type();
         this.shape = elements.shape();
@@ -155,8 +156,8 @@ public final class Tensor implements AutoCloseable {
      * @param values the elements, row-major; bits for {@code ui64}
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException OUT_OF_RANGE when the type cannot hold a value; INVALID_ARGUMENT when it is not an integer type, or the shape has
-     *     another number of elements
+     * @throws IreeException OUT_OF_RANGE when the type cannot hold a value; INVALID_ARGUMENT when the type is not an
+     *     integer type, or the shape has another number of elements
      */
     public static Tensor ofLongs(ElementType type, long[] values, long... shape) {
         return copied(type, values.length, HeapElements.ofIntegers(type, values), shape);
@@ -210,7 +211,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Creates a tensor whose bytes are all zero.
+     * Creates a tensor with all bytes zero.
      *
      * @param type the element type
      * @param shape the shape; none for a scalar
@@ -222,12 +223,14 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Parses the text that {@code iree-run-module} accepts for an input: {@code 4xf32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2}
-     * (all 2), {@code 2x2xi32} (zeros), {@code f32=3} (a scalar). Elements without a Java number are hexadecimal bytes.
+     * Parses a text in the input format of {@code iree-run-module}: {@code 4xf32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]},
+     * {@code 4xf32=2} (all 2), {@code 2x2xi32} (zeros), {@code f32=3} (a scalar). Elements without a Java number are
+     * hexadecimal bytes.
      *
      * @param text shape, type and values
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT for malformed text; OUT_OF_RANGE for too many or too few values, or one out of range
+     * @throws IreeException INVALID_ARGUMENT for malformed text; OUT_OF_RANGE for too many or too few values, or a
+     *     value out of range
      */
     public static Tensor parse(String text) {
         return new Tensor(TensorText.parse(text));
@@ -236,11 +239,12 @@ public final class Tensor implements AutoCloseable {
     // -- from memory
 
     /**
-     * Creates a tensor over the caller's memory, which is read during each call. Nothing is copied when the segment is native, aligned
-     * to 64 bytes and cannot be closed (an automatic or the global arena); otherwise each call copies it first, on the calling thread.
+     * Creates a tensor over the caller's memory, read during each call. Nothing is copied when the segment is native,
+     * aligned to 64 bytes and cannot be closed (an automatic or the global arena); otherwise each call first copies the
+     * memory, on the calling thread.
      *
-     * <p>Closing the tensor does not close the segment. A segment that is closed, or confined to another thread, fails the call with
-     * FAILED_PRECONDITION.
+     * <p>Closing the tensor does not close the segment. A closed segment, or a segment confined to another thread,
+     * fails the call with FAILED_PRECONDITION.
      *
      * @param segment at least as many bytes as shape and type need
      * @param type the element type
@@ -261,7 +265,8 @@ public final class Tensor implements AutoCloseable {
      * @param type the element type
      * @param shape the shape; none for a scalar
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the segment is too short; FAILED_PRECONDITION when it is closed or confined to another thread
+     * @throws IreeException INVALID_ARGUMENT when the segment is too short; FAILED_PRECONDITION when the segment is
+     *     closed or confined to another thread
      */
     public static Tensor copyOf(MemorySegment segment, ElementType type, long... shape) {
         try (Tensor wrapped = wrap(segment, type, shape)) {
@@ -270,15 +275,16 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Reads the elements from a stream, and no byte beyond them, into memory that devices use in place where they can.
+     * Reads the elements from a stream, and no byte beyond the elements, into memory used in place by devices where
+     * possible.
      *
      * @param in the elements, row-major, little-endian; not closed
      * @param type the element type
      * @param shape the shape; none for a scalar
-     * @return the tensor, which needs no closing: the collector frees its memory
-     * @throws IreeException OUT_OF_RANGE when the stream ends too early; INVALID_ARGUMENT for an impossible shape or a type without size;
-     *     RESOURCE_EXHAUSTED when there is no memory for it. Memory for more than 256 KB is allocated when a quarter of the elements has
-     *     been read
+     * @return the tensor; needs no closing: the collector frees the memory
+     * @throws IreeException OUT_OF_RANGE when the stream ends too early; INVALID_ARGUMENT for an impossible shape or a
+     *     type without size; RESOURCE_EXHAUSTED when there is no memory for the tensor. Memory for more than 256 KB is
+     *     allocated when a quarter of the elements has been read
      * @throws IOException when the stream cannot be read
      */
     public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
@@ -294,7 +300,7 @@ public final class Tensor implements AutoCloseable {
         return new Tensor(type, HeapElements.shape(type, length, shape), data);
     }
 
-    // -- what it is
+    // -- properties
 
     /**
      * Returns the type of the elements.
@@ -408,7 +414,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies the memory of the elements out, whatever their type.
+     * Copies the memory of the elements out, for any type.
      *
      * @return as many bytes as {@link #byteSize()}
      */
@@ -422,10 +428,11 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies the memory of the elements into the caller's.
+     * Copies the memory of the elements into the caller's memory.
      *
      * @param target at least {@link #byteSize()} bytes
-     * @throws IreeException INVALID_ARGUMENT when the target is too short; FAILED_PRECONDITION when it is closed or confined to another thread
+     * @throws IreeException INVALID_ARGUMENT when the target is too short; FAILED_PRECONDITION when the target is
+     *     closed or confined to another thread
      */
     public void copyTo(MemorySegment target) {
         checkFits(target, type, shape, bytes);
@@ -437,9 +444,9 @@ public final class Tensor implements AutoCloseable {
      *
      * @param first the first row, from 0
      * @param rows number of rows
-     * @return the tensor, which needs no closing
-     * @throws IreeException OUT_OF_RANGE when there are no such rows; INVALID_ARGUMENT for scalars and elements that share a byte;
-     *     RESOURCE_EXHAUSTED when the heap has no room for it
+     * @return the tensor; needs no closing
+     * @throws IreeException OUT_OF_RANGE when there are no such rows; INVALID_ARGUMENT for scalars and elements sharing
+     *     a byte; RESOURCE_EXHAUSTED when the heap has no room for the copy
      */
     public Tensor copyRows(long first, long rows) {
         if (shape.length == 0 || !type.isByteAligned()) {
@@ -456,7 +463,7 @@ public final class Tensor implements AutoCloseable {
         return new Tensor(type, part, elements.copy(first * row, rows * row));
     }
 
-    /** The first elements of each dimension: sharing memory if they come first, otherwise a copy without device memory. */
+    /** The first elements of each dimension: sharing memory if these elements come first, otherwise a copy without device memory. */
     Tensor corner(long[] part) {
         TensorElements corner = elements.corner(part);
         return new Tensor(corner, corner.memory() == null || watch == null ? null : watch.leaks);
@@ -473,15 +480,15 @@ public final class Tensor implements AutoCloseable {
     /**
      * Writes the memory of the elements to a stream, row-major, little-endian.
      *
-     * @param out the stream, which gets {@link #byteSize()} bytes; not closed
-     * @throws IOException when it cannot be written
+     * @param out the stream, receiving {@link #byteSize()} bytes; not closed
+     * @throws IOException when the stream cannot be written
      */
     public void writeTo(OutputStream out) throws IOException {
         TensorStreams.write(elements, out);
     }
 
     /**
-     * Copies this tensor into one without device memory.
+     * Copies this tensor into a tensor without device memory.
      *
      * @return the copy
      */
@@ -490,18 +497,18 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Returns this tensor if the host uses its memory in place, as that of a CPU of this machine; otherwise a {@link #copy}. Reading what this
-     * returns does not need the device, which may be lost by then.
+     * Returns this tensor if the host uses the memory in place, such as memory of a CPU of this machine; otherwise a
+     * {@link #copy}. Reading the returned tensor does not need the device, which may be lost by then.
      *
-     * @return this tensor, or a copy, which needs no closing
-     * @throws IreeException why the device does not give the elements, such as ABORTED when it is lost
+     * @return this tensor, or a copy; the copy needs no closing
+     * @throws IreeException the reason why the device does not give the elements, such as ABORTED for a lost device
      */
     public Tensor onHost() {
         return elements.isOnHost() ? this : copy();
     }
 
     /**
-     * Writes the tensor as {@code iree-run-module} prints it, {@code 2x2xf32=[1 2][3 4]}.
+     * Writes the tensor in the format of {@code iree-run-module}, {@code 2x2xf32=[1 2][3 4]}.
      *
      * @param maximumElements number of elements to write before {@code ...}
      * @return the text
@@ -532,13 +539,15 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Marks this tensor as an input to transfer: {@code function.invoke(state.transfer(), x)}. The call that takes it closes this
-     * tensor, so that every later use fails with FAILED_PRECONDITION, and its memory belongs to the program, which may free or
-     * reuse it after its last use, in order with its other work; it is freed at the latest when the call and its work are
-     * complete. If an input does not fit, nothing is transferred; after that check the call owns it, even if it fails. An input
-     * passed without this is lent: the program cannot free it, and it stays as long as this tensor is open.
+     * Marks this tensor as an input to transfer: {@code function.invoke(state.transfer(), x)}. The receiving call
+     * closes this tensor, so that every later use fails with FAILED_PRECONDITION, and the memory belongs to the
+     * program. The program may free or reuse the memory after the last use, in order with other work; the memory is
+     * freed at the latest when the call and its work are complete. If an input does not fit, nothing is transferred;
+     * after this check the call owns the tensor, even if the call fails. An input passed without a transfer is lent:
+     * the program cannot free the input, and the input stays as long as this tensor is open.
      *
-     * <p>Memory with other users, through a result that shares it or a call in progress that borrows it, stays until they end.
+     * <p>Memory with other users, through a result sharing the memory or a call in progress borrowing the memory, stays
+     * until these users end.
      *
      * @return the input to pass instead of this tensor; needs no closing
      */
@@ -560,11 +569,11 @@ public final class Tensor implements AutoCloseable {
             }
             return first;
         } finally {
-            Reference.reachabilityFence(this); // otherwise the collector may find it dropped before it counts as closed
+            Reference.reachabilityFence(this); // otherwise the collector may see the tensor as dropped, not closed
         }
     }
 
-    /** Closes it on behalf of a call; false when it was closed already. */
+    /** Closes the tensor on behalf of a call; false when the tensor was closed already. */
     boolean giveAway() {
         if (!closeOnce()) {
             return false;
@@ -575,7 +584,6 @@ public final class Tensor implements AutoCloseable {
 
     // -- for calls
 
-    /** Its elements. */
     TensorElements elements() {
         return elements;
     }

@@ -3,7 +3,7 @@ package io.github.iree4j;
 import java.util.function.BooleanSupplier;
 
 /**
- * A tensor whose ownership is transferred to a call, see {@link Tensor#transfer()}. A marker without resources: it needs no
+ * Marks a tensor to be transferred to a call, see {@link Tensor#transfer()}. The marker has no resources, needs no
  * closing, and has no effect unless passed to a call.
  */
 public final class TransferredTensor {
@@ -17,8 +17,8 @@ public final class TransferredTensor {
     /**
      * Creates a marker.
      *
-     * @param tensor what is passed
-     * @param taking closes what the caller has transferred; false when it was closed already
+     * @param tensor the passed tensor
+     * @param taking closes the tensor transferred by the caller; false when closed already
      */
     TransferredTensor(Tensor tensor, BooleanSupplier taking) {
         this.tensor = tensor;
@@ -29,7 +29,7 @@ public final class TransferredTensor {
         return tensor;
     }
 
-    /** Closes it on behalf of a call, once all inputs have been checked; false when it was closed already. */
+    /** Closes the tensor on behalf of a call, once all inputs have been checked; false when the tensor was closed already. */
     boolean take() {
         return taking.getAsBoolean();
     }

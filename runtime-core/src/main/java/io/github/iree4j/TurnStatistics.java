@@ -3,11 +3,11 @@ package io.github.iree4j;
 import java.time.Duration;
 
 /**
- * How long calls of a program have waited for their turn. See {@link Program#turns}.
+ * Waits of a program's calls for their turn. See {@link Program#turns}.
  *
- * @param inLine calls that wait now
- * @param waited calls that have waited and got their turn; those that found it free do not count
- * @param time how long they have waited
+ * @param inLine number of calls waiting now
+ * @param waited number of calls that have waited and got their turn; calls that found the turn free do not count
+ * @param time total time of these waits
  */
 public record TurnStatistics(int inLine, long waited, Duration time) {
     TurnStatistics plus(TurnStatistics other) {

@@ -11,14 +11,14 @@ import org.slf4j.LoggerFactory;
  *
  * <dl>
  *   <dt>Releases
- *   <dd>3.11.0, for loops on the host whose values are tensors ({@code scf.while}); 3.10.0 and 3.12.0 do not.
+ *   <dd>3.11.0, for loops on the host with tensors as values ({@code scf.while}); not in 3.10.0 and 3.12.0.
  *   <dt>Recognised
- *   <dd>when a module is loaded, by following its references through registers ({@link BytecodeModule#usesAfter}).
+ *   <dd>when a module is loaded, by following references through registers ({@link BytecodeModule#usesAfter}).
  *   <dt>Workaround
  *   <dd>in such a program deallocations only have their place in the order of the queue; the last reference frees a buffer. IREE's
  *       runtime does the same for all programs on the CPU. Other programs keep the release in queue order.
  *   <dt>Fixture
- *   <dd>{@code 3.11.0/cpu/while_tensor.vmfb}, and the same for VMVX and Vulkan.
+ *   <dd>{@code 3.11.0/cpu/while_tensor.vmfb}, and the VMVX and Vulkan counterparts.
  * </dl>
  */
 final class UseAfterDealloca {
@@ -29,7 +29,7 @@ final class UseAfterDealloca {
 
     private UseAfterDealloca() {}
 
-    /** Whether one of the modules of a program does that; logs it. */
+    /** Returns whether a module of a program has this fault, and logs the finding. */
     static boolean isIn(List<VmModule> modules) {
         boolean any = false;
         for (VmModule module : modules) {

@@ -11,28 +11,29 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An argument or a result of a function, as declared by its module ({@code iree.abi.declaration}); otherwise as far as its code proves,
- * or by its kind only.
+ * An argument or a result of a function, as declared by the module ({@code iree.abi.declaration}); otherwise as far as
+ * proven by the code, or by kind only.
  *
- * @param name for example {@code input0}; empty when it has none
- * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for a reference
- *     of which nothing is known
- * @param elementType the type of a tensor's elements, or of the primitive; null for other references and tensors that are not understood
- * @param shape a tensor's dimensions, -1 for each that the caller chooses; empty for scalars and primitives, null where {@code
- *     elementType} is
+ * @param name for example {@code input0}; empty when unnamed
+ * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for an
+ *     unknown reference
+ * @param elementType the type of a tensor's elements, or of the primitive; null for other references and tensors not
+ *     understood
+ * @param shape a tensor's dimensions, -1 for each dimension chosen by the caller; empty for scalars and primitives,
+ *     null where {@code elementType} is null
  */
 public record ValueDeclaration(
         String name,
         String type,
         @Nullable ElementType elementType,
         @Nullable List<Long> shape) {
-    /** Keeps its own copy. */
+    /** Copies the shape. */
     public ValueDeclaration {
         shape = shape == null ? null : List.copyOf(shape);
     }
 
     /**
-     * Returns whether it is a tensor whose type is known.
+     * Returns whether the value is a tensor of known type.
      *
      * @return false for primitives and for references of other or unknown types
      */
@@ -40,7 +41,7 @@ public record ValueDeclaration(
         return elementType != null && type.startsWith("tensor<");
     }
 
-    /** The arguments that callers of a function pass. */
+    /** The arguments passed by callers of a function. */
     static List<ValueDeclaration> arguments(Signature signature) {
         return of(signature.arguments(), signature::declared);
     }

@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the variants of a function, and checks that they match each other and the rules. Names, shapes and rules may come from an
- * untrusted module: mismatches are refused when the program is loaded. Used once.
+ * Finds the variants of a function, and checks the variants against each other and against the rules. Names, shapes and
+ * rules may come from an untrusted module: mismatches are refused when the program is loaded. Used once.
  */
 final class VariantBinder {
     private static final int MOST = 1024;
@@ -38,13 +38,13 @@ final class VariantBinder {
 
     private final List<CompiledFunction> functions = new ArrayList<>();
     private final List<FunctionVariant> variants = new ArrayList<>();
-    private @Nullable String unlike; // why the last that has the name, and no declared sizes, is none
+    private @Nullable String unlike; // why the last function matching only by name is no variant
 
     /**
      * A further module.
      *
-     * @param functions its functions
-     * @param sizes the sizes that these were compiled for, by axis, where known
+     * @param functions the module's functions
+     * @param sizes the compiled sizes of these functions, by axis, where known
      */
     record Further(List<CompiledFunction> functions, Map<String, Long> sizes) {}
 
@@ -72,7 +72,7 @@ final class VariantBinder {
         }
         own.stream()
                 .filter(function -> function.name().equals(options.function()))
-                .forEach(function -> said.put(function, Map.of())); // one without declared sizes is for any shape
+                .forEach(function -> said.put(function, Map.of())); // without declared sizes: for any shape
         if (options.functions().isEmpty()) {
             own.stream().filter(this::isCalledSo).filter(this::agrees).forEach(this::add);
             for (Further part : parts) {
@@ -123,12 +123,12 @@ final class VariantBinder {
         return listener;
     }
 
-    /** The representative, whose kinds and names apply to all. */
+    /** The representative: the kinds and names apply to all variants. */
     CompiledFunction like() {
         return functions.getFirst();
     }
 
-    /** Types of arguments with axes, which are open. */
+    /** Types of arguments with axes, where axes are open. */
     List<@Nullable TensorType> types() {
         List<@Nullable TensorType> types = new ArrayList<>();
         for (int i = 0; i < rules.inputs().size(); i++) {
@@ -155,7 +155,7 @@ final class VariantBinder {
         return open;
     }
 
-    /** The type with axes open, and every dimension that some variant leaves open; null where the element type is unknown. */
+    /** The type with axes open, and with every dimension open that a variant leaves open; null where the element type is unknown. */
     private @Nullable TensorType type(Value rule, int index, boolean argument) {
         List<String> dimensions = rule.dimensions();
         if (dimensions == null) {
@@ -265,7 +265,7 @@ final class VariantBinder {
                 : functions.stream().limit(20).map(ProgramFunction::name).collect(Collectors.joining(", "));
     }
 
-    /** Whether a function that matches only by name is a variant. */
+    /** Whether a function matching only by name is a variant. */
     private boolean agrees(CompiledFunction function) {
         if (function.name().equals(options.function())) {
             return true; // otherwise report the mismatch
@@ -305,7 +305,7 @@ final class VariantBinder {
 
     // Checking.
 
-    /** The sizes that a function was compiled for, by axis. */
+    /** The compiled sizes of a function, by axis. */
     private long[] sizes(CompiledFunction function) {
         if (function.arguments().size() != rules.inputs().size()
                 || function.results().size() != rules.results().size()) {
@@ -353,7 +353,7 @@ final class VariantBinder {
         return sizes;
     }
 
-    /** Programs imported from ONNX, for example, declare their values as references of unknown type. */
+    /** Whether a value is declared. Programs imported from ONNX, for example, declare values as references of unknown type. */
     private static boolean isDeclared(ValueDeclaration value) {
         return value.isTensor() || value.elementType() != null || !value.type().equals("!vm.ref<?>");
     }
@@ -413,7 +413,7 @@ final class VariantBinder {
         }
     }
 
-    /** Checks that it has the kinds and types of those found before, except for axes. */
+    /** Checks that a function has the kinds and types of the first variant, except for axes. */
     private void checkLike(CompiledFunction function) {
         if (functions.isEmpty()) {
             return;

@@ -20,7 +20,7 @@ final class VariantFunction extends ProgramFunction {
     private final CompiledFunction like;
     private final List<ValueDeclaration> arguments;
     private final List<ValueDeclaration> results;
-    /** Types of arguments with axes, whose sizes are open; null for others. */
+    /** Types of arguments with axes, with open sizes; null for others. */
     private final List<@Nullable TensorType> types;
 
     private final ShapeRules rules;
@@ -131,7 +131,7 @@ final class VariantFunction extends ProgramFunction {
         return rules;
     }
 
-    /** The type of an argument that has axes; null where unknown. */
+    /** The type of an argument with axes; null where unknown. */
     @Nullable
     TensorType type(int index) {
         return types.get(index);

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The inputs of one call of a function that has variants, and the size of the call along each axis. Confined to one thread. */
+/** The inputs of a call of a function with variants, and the size of the call along each axis. Confined to one thread. */
 final class VariantInputs {
     private final VariantFunction function;
     private final List<Value> rules;
@@ -28,7 +28,7 @@ final class VariantInputs {
     private final @Nullable Object[] values;
 
     private final long[] sizes;
-    /** Transferred tensors that the call has taken: copies of one tensor, for several arguments, take it once. */
+    /** Transferred tensors taken by the call: copies of one tensor, for several arguments, take the tensor once. */
     private final Set<Tensor> taken = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /** Checks the inputs against rules and declarations. */
@@ -66,7 +66,7 @@ final class VariantInputs {
         checkMeasured();
     }
 
-    /** Omitted masks get their sizes from other arguments. */
+    /** Checks that every axis has a size: omitted masks get sizes from other arguments. */
     private void checkMeasured() {
         for (int i = 0; i < values.length; i++) {
             List<String> dimensions = rules.get(i).dimensions();
@@ -184,7 +184,7 @@ final class VariantInputs {
         return dimensions;
     }
 
-    /** The inputs for a variant with those sizes: the given ones where they are large enough, otherwise padded copies. */
+    /** The inputs for a variant with the given sizes: the caller's inputs where large enough, otherwise padded copies. */
     @Nullable
     Object[] padded(long[] target) {
         @Nullable Object[] padded = values.clone();
@@ -196,7 +196,7 @@ final class VariantInputs {
         return padded;
     }
 
-    /** The same where all arguments have axes, as tensors. */
+    /** The inputs for the given sizes as tensors, where all arguments have axes. */
     List<Tensor> tensors(long[] target) {
         List<Tensor> tensors = new ArrayList<>();
         for (int i = 0; i < values.length; i++) {
@@ -229,7 +229,7 @@ final class VariantInputs {
         return value instanceof TransferredTensor transfer ? given(copy, transfer) : copy;
     }
 
-    /** Passes a tensor that is, or was copied from, a transferred one: taken by the call when it has checked all inputs. */
+    /** Passes a transferred tensor, or a copy of such a tensor. The call takes the transferred tensor after checking all inputs. */
     private TransferredTensor given(Tensor passed, TransferredTensor transfer) {
         Tensor own = transfer.tensor();
         return new TransferredTensor(passed, () -> !taken.add(own) || transfer.take());

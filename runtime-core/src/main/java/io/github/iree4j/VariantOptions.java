@@ -11,14 +11,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A function of a program with several compiled variants, see {@link FunctionVariants}.
  *
- * @param function its name, without a module's name
- * @param rules how calls are padded and results cut; null for those that the module declares ({@value FunctionVariants#ATTRIBUTE})
- * @param functions names of the functions to select from, in which {@code *} stands for any characters and <code>{axis}</code>
- *     for the size of an axis, where the module declares no shapes; empty for those of the program with the name of this one, or
- *     that name with a suffix after {@code _}, {@code -}, {@code $} or {@code .}, and fit the rules
- * @param modules further modules with such functions, each loaded by itself with the parameters and devices of the program
- * @param dynamicCost relative cost of an element in a function compiled with open dimensions, if it is 1 where all are static; at
- *     least 1
+ * @param function the function's name, without a module's name
+ * @param rules rules for padding calls and cutting results; null for the rules declared by the module ({@value
+ *     FunctionVariants#ATTRIBUTE})
+ * @param functions names of the functions to select from, in which {@code *} stands for any characters and
+ *     <code>{axis}</code> for the size of an axis, where the module declares no shapes; empty for functions of the
+ *     program that fit the rules and have this function's name, or this name with a suffix after {@code _}, {@code -},
+ *     {@code $} or {@code .}
+ * @param modules further modules with such functions, each loaded separately with the parameters and devices of the
+ *     program
+ * @param dynamicCost relative cost of an element in a function compiled with open dimensions, where the cost is 1 if
+ *     all are static; at least 1
  */
 public record VariantOptions(
         String function, @Nullable ShapeRules rules, List<String> functions, List<Module> modules, double dynamicCost) {
@@ -27,11 +30,12 @@ public record VariantOptions(
      * A further module.
      *
      * @param source the compiled module
-     * @param sizes the sizes that its functions were compiled for, by axis, where the module does not declare them; an omitted axis is open
+     * @param sizes the compiled sizes of the module's functions, by axis, where the module declares no sizes; an
+     *     omitted axis is open
      */
     public record Module(ProgramOptions.Source source, Map<String, Long> sizes) {
         /**
-         * Keeps its own copy.
+         * Copies the sizes.
          *
          * @throws IreeException INVALID_ARGUMENT for a negative size
          */
@@ -72,10 +76,10 @@ public record VariantOptions(
     }
 
     /**
-     * Returns options for variants in the modules of the program itself, found by their names.
+     * Returns options for variants in the modules of the program itself, found by name.
      *
-     * @param function its name
-     * @param rules how calls are padded and results cut
+     * @param function the function's name
+     * @param rules rules for padding calls and cutting results
      * @return the options
      */
     public static VariantOptions of(String function, ShapeRules rules) {
@@ -95,7 +99,7 @@ public record VariantOptions(
     /**
      * Returns these options with further modules.
      *
-     * @param sources compiled modules that declare their shapes
+     * @param sources compiled modules with declared shapes
      * @return the options
      */
     public VariantOptions in(ProgramOptions.Source... sources) {

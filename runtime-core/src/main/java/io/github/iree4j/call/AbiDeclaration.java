@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A function's source signature as the compiler leaves it in the {@code iree.abi.declaration} attribute: {@code sync func @add(%input0:
  * tensor<4xf32>, %input1: tensor<4xf32>) -> (%output0: tensor<4xf32>)}.
  *
- * <p>The text comes from a module and is untrusted: a declaration that cannot be parsed counts as absent, and a type that cannot
- * be parsed is not checked.
+ * <p>The text comes from a module and is untrusted: an unparseable declaration counts as absent, and an unparseable
+ * type is not checked.
  *
  * @param arguments the declared arguments, without the fences of asynchronous functions
  * @param results the declared results
@@ -31,14 +31,14 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
     }
 
     /**
-     * One argument or result.
+     * An argument or result.
      *
      * @param name such as {@code input0}, or empty
      * @param type the type's text, such as {@code tensor<4xf32>}, {@code i32} or {@code !hal.buffer}
-     * @param tensor the tensor type, or null when it is not a tensor or not understood
+     * @param tensor the tensor type, or null when the type is not a tensor or not understood
      */
     public record Value(String name, String type, @Nullable TensorType tensor) {
-        /** Type of references of which nothing is known. */
+        /** Type of references about which nothing is known. */
         public static final String UNKNOWN = "!vm.ref<?>";
 
         private String text() {
@@ -46,7 +46,7 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
         }
     }
 
-    /** The declaration of a function whose name and attributes are {@code head}. */
+    /** The declaration of a function with the name and attributes in {@code head}. */
     String text(String head) {
         return head + "(" + text(arguments) + ")" + (results.isEmpty() ? "" : " -> (" + text(results) + ")");
     }
@@ -55,7 +55,7 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
         return values.stream().map(Value::text).collect(Collectors.joining(", "));
     }
 
-    /** Parses a declaration; null when it is not understood. */
+    /** Parses a declaration; null when the text is not understood. */
     public static @Nullable AbiDeclaration parse(@Nullable String text) {
         if (text == null || text.length() > MAX_LENGTH) {
             return null;
@@ -82,7 +82,7 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
         return new AbiDeclaration(arguments, values(rest));
     }
 
-    /** The index of the bracket that closes the one at {@code open}, or -1. */
+    /** The index of the bracket closing the bracket at {@code open}, or -1. */
     private static int matching(String text, int open) {
         int depth = 0;
         boolean quoted = false;

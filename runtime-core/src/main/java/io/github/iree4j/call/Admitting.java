@@ -14,11 +14,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a submitted call gets the right to hold memory: at once, or in the line of each {@link AdmissionGate} of its program, one after the
- * other. A nested call has the right of the outer call, which may wait for the nested one, and asks only at devices where the outer call has
- * not. A call whose code submits its work behind a fence needs memory for its inputs only until the fence is reached; then its whole need
- * counts. Such a call, nested or not, asks at its first device only: with parts of their needs at several devices, two that become due together
- * might each wait for the other.
+ * The admission of a submitted call: the call gets the right to hold memory at once, or waits in the line of each
+ * {@link AdmissionGate} of the program, line after line. A nested call shares the right of the outer call, because the
+ * outer call may wait for the nested call, and requests admission only at devices where the outer call has not. A call
+ * whose code submits work behind a fence needs memory only for the inputs until the fence is reached; then the whole
+ * need counts. Such a call, nested or not, requests admission at the first device only: with parts of their needs at
+ * several devices, two calls becoming due together might each wait for the other.
  */
 final class Admitting {
     private final ProgramCalls program;
@@ -27,18 +28,18 @@ final class Admitting {
     private final MemoryHolder holder;
     private final @Nullable Fence ahead;
     private final List<MemoryNeed> asks;
-    private int next; // of those, the first at which it has not asked; handed from thread to thread
+    private int next; // index of the first need not yet requested; handed from thread to thread
     private final boolean isDone;
     private final AtomicBoolean isDecided = new AtomicBoolean(); // made, or cancelled
     private volatile boolean isMade;
-    private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines at which it has asked
+    private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
 
     /**
-     * Asks for the right, if the call can be made at once.
+     * Requests the right if the call can be made at once.
      *
      * @param holder the call
-     * @param size the size of its inputs
-     * @param ahead the fence, not reached, that its code runs ahead of; null for none
+     * @param size the size of the call's inputs
+     * @param ahead the unreached fence that the call's code runs ahead of; null for none
      * @param now whether the call can be made at once
      */
     Admitting(
@@ -82,17 +83,17 @@ final class Admitting {
         return isDone;
     }
 
-    /** Counts the whole need of a call that got the right at once from the moment on at which its work may begin. */
+    /** Counts the whole need of a call admitted at once, from the moment when the call's work may begin. */
     void watch() {
         if (ahead != null) {
-            places.forEach(admission -> admission.dueAt(ahead)); // one
+            places.forEach(admission -> admission.dueAt(ahead)); // at most one place
         }
     }
 
     /**
      * Joins the line.
      *
-     * @param make makes the call, on a thread where it may block, in its order among calls of the program
+     * @param make makes the call, on a thread that may block, in order among the calls of the program
      * @return takes the call out of the line
      */
     Cancellation join(Runnable make) {
@@ -128,11 +129,11 @@ final class Admitting {
             if (isLast) {
                 decide(made);
             } else {
-                CallThreads.start("iree4j-memory", () -> ask(made)); // here the gate is locked
+                CallThreads.start("iree4j-memory", () -> ask(made)); // the gate is locked in this callback
             }
         });
         places.add(asked);
-        if (isDecided.get()) { // cancelled before it was seen there, or made
+        if (isDecided.get()) { // cancelled before the place was listed, or made
             asked.cancel();
         }
         watch();
@@ -144,7 +145,7 @@ final class Admitting {
         }
     }
 
-    /** Ends the call's right, and remembers what the call held, with the calls that it made. After its end. */
+    /** Ends the call's right after the call has ended, and records the memory held by the call and its nested calls. */
     void settle(boolean hasSucceeded) {
         holder.settle(() -> {
             if (hasSucceeded) {

@@ -17,29 +17,29 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of one call: checked against the function's declaration, then lent or copied to the device, at once or when the call has
- * been admitted to its memory. The caller may reuse or close its own after either {@link #pass} or {@link #hold}. Confined to one thread at
- * a time; closing ends the loans.
+ * The arguments of one call: checked against the function's declaration, then lent or copied to the device, at once or
+ * after the call has been admitted. The caller may reuse or close the passed objects after either {@link #pass} or
+ * {@link #hold}. Confined to one thread at a time; closing ends the loans.
  */
 final class ArgumentList implements AutoCloseable {
     private final Signature signature;
     private final DeviceMemory memory;
     private final MemoryHolder holder;
     /**
-     * First the caller's inputs, then boxed primitives by the calling convention and references as passed. Tensors that are not on the device
-     * yet are {@link TensorElements}, or a {@link Transfer}.
+     * First the caller's inputs, then boxed primitives by the calling convention and references as passed. Tensors not
+     * yet on the device are {@link TensorElements}, or a {@link Transfer}.
      */
     private final @Nullable Object[] values;
-    /** References that this list owns and releases. Their buffers are on loan: the program cannot deallocate them. */
+    /** References owned and released by this list. Their buffers are on loan: the program cannot deallocate the buffers. */
     private final List<RefCounted> owned = new ArrayList<>();
     /** Tensors kept in use. */
     private final List<TensorElements> lent = new ArrayList<>();
-    /** Tensors that are transferred to the call, each once; and their references, released once the program has its own. */
+    /** Tensors transferred to the call, each once; and the call's references, released once the program has its own references. */
     private List<Transfer> taken = List.of();
 
     private List<RefCounted> given = List.of();
 
-    /** Checks the inputs, and keeps them in use. Nothing is allocated on the device. */
+    /** Checks the inputs, and keeps the inputs in use. Nothing is allocated on the device. */
     ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
         this.signature = signature;
         this.memory = memory;
@@ -60,7 +60,7 @@ final class ArgumentList implements AutoCloseable {
         }
     }
 
-    /** The size of the tensors. Before they are passed. */
+    /** The size of the tensors. Called before the tensors are passed. */
     InputSize size() {
         long bytes = 0;
         long copied = 0;
@@ -77,9 +77,9 @@ final class ArgumentList implements AutoCloseable {
     }
 
     /**
-     * Brings tensors to the device, and takes those that are transferred.
+     * Brings tensors to the device, and takes the transferred tensors.
      *
-     * @param ready whether tensors have their contents; a call that waits for a fence may take them before
+     * @param ready whether tensors have their contents; a call waiting for a fence may take tensors earlier
      */
     void pass(boolean ready) {
         upload(ready);
@@ -87,7 +87,7 @@ final class ArgumentList implements AutoCloseable {
         exitTaken();
     }
 
-    /** Takes over the inputs of a call that waits to be admitted, without memory of the device. */
+    /** Takes over the inputs of a call waiting to be admitted, without memory of the device. */
     void hold() {
         for (int i = 0; i < values.length; i++) {
             if (values[i] instanceof TensorElements elements && elements.isCopiedFromCaller(memory.device())) {
@@ -102,7 +102,7 @@ final class ArgumentList implements AutoCloseable {
         take();
     }
 
-    /** Brings the tensors of a call that was {@linkplain #hold held} to the device; {@code ready} as for {@link #pass}. */
+    /** Brings the tensors of a {@linkplain #hold held} call to the device; {@code ready} as for {@link #pass}. */
     void passHeld(boolean ready) {
         upload(ready);
         exitTaken();
@@ -123,7 +123,7 @@ final class ArgumentList implements AutoCloseable {
         }
     }
 
-    /** The call, which holds the memory of copied inputs. */
+    /** The holder of the memory of copied inputs: the call. */
     MemoryHolder holder() {
         return holder;
     }
@@ -143,13 +143,13 @@ final class ArgumentList implements AutoCloseable {
 
     private void exitTaken() {
         for (Transfer transfer : taken) {
-            lent.remove(transfer.elements()); // once: it may also be lent to the same call
-            transfer.elements().exit(); // from here on a reference in 'given' holds its memory
+            lent.remove(transfer.elements()); // once: the tensor may also be lent to the same call
+            transfer.elements().exit(); // from here on a reference in 'given' holds the memory
         }
         taken = List.of();
     }
 
-    /** Passes the arguments to the VM, which retains what it keeps. Called once. */
+    /** Passes the arguments to the VM, which retains the references to be kept. Called once. */
     void writeTo(Invocation invocation) {
         String kinds = signature.arguments();
         for (int i = 0; i < values.length; i++) {
@@ -168,7 +168,7 @@ final class ArgumentList implements AutoCloseable {
                 }
             }
         }
-        releaseGiven(); // only the program keeps them now
+        releaseGiven(); // from now on only the program keeps the given references
     }
 
     private void releaseGiven() {
@@ -268,7 +268,7 @@ final class ArgumentList implements AutoCloseable {
         return input;
     }
 
-    /** Takes ownership of a reference, and lends its buffer. */
+    /** Takes ownership of a reference, and lends the reference's buffer. */
     private void own(RefCounted reference) {
         owned.add(reference);
         if (bufferOf(reference) instanceof Buffer buffer) {
@@ -284,7 +284,7 @@ final class ArgumentList implements AutoCloseable {
         };
     }
 
-    /** Keeps a tensor in use that the call will transfer to itself. */
+    /** Keeps a tensor in use until the call takes the tensor over. */
     private void keep(int index, Transfer transfer, @Nullable TensorType wanted) {
         if (isTaken(transfer.elements())) { // passed twice: in use already
             return;
@@ -314,7 +314,7 @@ final class ArgumentList implements AutoCloseable {
         }
     }
 
-    /** Lends a tensor's elements to the call, or transfers them to it. */
+    /** Lends a tensor's elements to the call, or transfers the elements to the call. */
     private Object upload(int index, TensorElements elements, boolean ready, boolean transfer) {
         // Caller-provided storage for a result is declared as a buffer, without a shape.
         AbiDeclaration.Value declared = signature.declared(index);

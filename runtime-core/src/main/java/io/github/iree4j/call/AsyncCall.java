@@ -7,17 +7,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that runs in steps and occupies no thread between them: it waits in line for its program's turn, runs until it has to
- * wait, and continues when the wait is over. An event only wakes its runner.
+ * A call running in steps without a thread between the steps: waits in line for the program's turn, runs until a wait
+ * is necessary, and continues after the wait. An event only wakes the runner.
  *
- * <p>Steps are taken one after the other, by the runner. Cancelling the call wakes the runner as well.
+ * <p>The runner takes the steps one after the other. Cancelling the call wakes the runner as well.
  */
 final class AsyncCall {
-    /** What follows a step. */
+    /** The action after a step. */
     enum Progress {
-        /** Wait until the runner is woken, which may have happened already. */
+        /** Wait until the runner is woken. The wake-up may have happened already. */
         WAITING,
-        /** Another step; other work may go first. */
+        /** Take another step; other work may go first. */
         AGAIN,
         /** The call has ended: {@link #values} or {@link #failure}. */
         OVER
@@ -37,7 +37,7 @@ final class AsyncCall {
         }
     }
 
-    /** May outlive the call, if the awaited object does, and then keeps nothing reachable. */
+    /** May outlive the call if the awaited object does, and then keeps nothing reachable. */
     private static final class WakeUp extends AtomicReference<@Nullable AsyncCall> implements Runnable {
         private static final long serialVersionUID = 1;
 
@@ -84,7 +84,8 @@ final class AsyncCall {
     /**
      * Takes a place in line, behind all calls that were started before.
      *
-     * @param waker ensures that a step begins after the call; called from any thread, any number of times; MUST only start work
+     * @param waker ensures that a step begins after the call; called from any thread, any number of times; MUST only
+     *     start work
      */
     void start(Runnable waker) {
         Place first = new Place();
@@ -97,7 +98,7 @@ final class AsyncCall {
     private void lineUp(Place mine) {
         mine.since = System.nanoTime();
         lock.join(mine);
-        mine.waits = !mine.isGiven(); // a step that sees it given earlier has not waited
+        mine.waits = !mine.isGiven(); // a step that finds the place given before has not waited
     }
 
     Call call() {
@@ -135,7 +136,7 @@ final class AsyncCall {
         Place mine = place;
         if (mine != null) {
             if (!mine.isGiven()) {
-                // A call that has begun must be abandoned in its turn.
+                // A call that has begun must be abandoned in the program's turn.
                 if (begun || !call().isCancelled() || !lock.leave(mine)) {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
@@ -206,18 +207,18 @@ final class AsyncCall {
         }
     }
 
-    /** Whether it no longer needs the turn. For the holder of the turn, who therefore sees what was returned in it. */
+    /** Whether the call no longer needs the turn. Called by the holder of the turn, who therefore sees the values set in the turn. */
     boolean isPastTurn() {
         return values != null || failure != null;
     }
 
-    /** The returned values, freed by the caller; null when it failed. After the last step. */
+    /** The returned values, freed by the caller; null when the call failed. Called after the last step. */
     @Nullable
     Object @Nullable [] values() {
         return values;
     }
 
-    /** The failure; null on success. After the last step. */
+    /** The failure; null on success. Called after the last step. */
     @Nullable
     Throwable failure() {
         return failure;

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One call in progress: lets another thread cancel it, and only it, although invocations and threads are reused by later calls. */
+/** A call in progress. Another thread can cancel this call, and no other call, although later calls reuse invocations and threads. */
 final class Call {
     private static final VarHandle INTERRUPTION;
 
@@ -29,7 +29,7 @@ final class Call {
         }
     }
 
-    /** Whether the thread that made a confined call was interrupted to end it. */
+    /** Whether the thread that made a confined call was interrupted to end the call. */
     private enum Interruption {
         NONE,
         BEING_MADE,
@@ -42,15 +42,15 @@ final class Call {
     private final MemoryHolder holder;
     private @Nullable Invocation running;
     private @Nullable Thread thread;
-    private @Nullable Thread maker; // of a confined call; published by the list, or as the call in turn
+    private @Nullable Thread maker; // thread of a confined call; published by the list, or as the call in turn
     private @Nullable Runnable onCancel;
-    private @Nullable Consumer<IreeException> onGiveUp; // published by the list, like the next
+    private @Nullable Consumer<IreeException> onGiveUp; // published by the list, like onLeave
     private @Nullable Runnable onLeave;
     private boolean cancelled;
-    private long filesSeen; // written as its code begins, and published with its results
+    private long filesSeen; // written as the call's code begins, and published with the results
     private final boolean confined;
 
-    // Links of the list of calls in progress, guarded by it.
+    // Links of the list of calls in progress, guarded by the list.
     @Nullable
     Call previous;
 
@@ -60,14 +60,14 @@ final class Call {
     boolean linked;
     boolean lingers;
 
-    /** The state of the call, for diagnostics. The awaited fences are only read: they may be closed by then. */
+    /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */
     private record Place(CallState state, List<Fence> awaited) {
         static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
         static final Place RUNNING = new Place(CallState.RUNNING, List.of());
         static final Place FOR_MEMORY = new Place(CallState.FOR_MEMORY, List.of());
     }
 
-    /** Null for in line, or running in the program's turn, so that untracked calls write nothing. */
+    /** Null while in line, or running in the program's turn, so that untracked calls write nothing. */
     private volatile @Nullable Place place;
 
     private long since; // published by the list, or as the call in turn; 0 before the clock is started
@@ -86,14 +86,14 @@ final class Call {
         this(function, arguments, false);
     }
 
-    /** A call known only to the calling thread, so that it is cancelled only with the program. */
+    /** A call known only to the calling thread, and therefore cancelled only with the program. */
     static Call confined(String function, ArgumentList arguments) {
         Call call = new Call(function, arguments, true);
         call.maker = Thread.currentThread();
         return call;
     }
 
-    /** The holder of memory that the call requests. */
+    /** The holder of the memory requested by the call. */
     MemoryHolder holder() {
         return holder;
     }
@@ -102,12 +102,12 @@ final class Call {
         return arguments;
     }
 
-    /** Sets the thread that may be interrupted; one of the runtime's, never the caller's. */
+    /** Sets the thread that may be interrupted: a thread of the runtime, never the caller's. */
     synchronized void runsOn(@Nullable Thread own) {
         thread = own;
     }
 
-    /** Starts the clock of the call, unless it has been started; before it is added to the list. */
+    /** Starts the clock of the call unless already started. Called before the call is added to the list. */
     void startClock() {
         if (since == 0) {
             long now = System.nanoTime();
@@ -136,24 +136,24 @@ final class Call {
         place = Place.FOR_MEMORY;
     }
 
-    /** Before its program runs, or after. */
+    /** Records a wait for a fence, before the program runs or after. */
     void waitsFor(Fence fence, CallState state) {
         changed = System.nanoTime();
         place = new Place(state, List.of(fence));
     }
 
-    /** Whether it waits for its turn, as far as it knows. */
+    /** Whether the call waits for its turn, according to the recorded state. */
     boolean isInLine() {
         return place == null;
     }
 
-    /** Describes its state; {@code inTurn} says whether it has the program's turn. */
+    /** Describes the call's state; {@code inTurn} is true while the call has the program's turn. */
     <T> T describe(boolean inTurn, ProgramCalls.Description<T> description) {
         Place looked = place;
         Place at = looked != null ? looked : inTurn ? Place.RUNNING : Place.IN_LINE;
         List<PendingOperation.Wait> waits = new ArrayList<>();
         at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
-        long now = System.nanoTime(); // after all that is subtracted
+        long now = System.nanoTime(); // after the times to be subtracted
         return description.of(function, at.state(), before(now, since), waits, number(), before(now, changed));
     }
 
@@ -161,12 +161,15 @@ final class Call {
         return Duration.ofNanos(then == 0 ? 0 : Math.max(0, now - then));
     }
 
-    /** The number of the call, the same in recordings. */
+    /** The number of the call, as in recordings. */
     long number() {
         return holder.number();
     }
 
-    /** Ends it soon, and no other call; false when it has ended, or is being ended. A call that was made on this thread is interrupted there. */
+    /**
+     * Ends this call soon, and no other call; false when the call has ended, or is being ended. A confined call is
+     * ended by interrupting the thread that made the call.
+     */
     boolean cancelAlone(ProgramCalls program, IreeException cause) {
         if (!confined) {
             giveUp(cause);
@@ -174,7 +177,7 @@ final class Call {
             return true;
         }
         Thread own = maker;
-        // END-3: the thread does not leave the call before this says that it has been interrupted.
+        // END-3: the thread does not leave the call before the interruption is recorded as MADE.
         if (own == null || !INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.BEING_MADE)) {
             return false;
         }
@@ -183,7 +186,10 @@ final class Call {
         return true;
     }
 
-    /** A confined call has ended, on its thread: takes back the interrupt that ended it, and returns whether there was one. */
+    /**
+     * Clears the interrupt that ended this confined call, and returns whether there was an interrupt. Called on the
+     * call's thread, after the call.
+     */
     boolean wasInterrupted() {
         if (INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.OVER)) {
             return false;
@@ -195,7 +201,7 @@ final class Call {
         return true;
     }
 
-    /** Its code begins, with files in place that were {@linkplain FilesInPlace#comparisons compared} so often. */
+    /** Records the number of {@linkplain FilesInPlace#comparisons comparisons} of files in place when the call's code begins. */
     void seesFiles(long comparisons) {
         filesSeen = comparisons;
     }
@@ -205,7 +211,7 @@ final class Call {
     }
 
     void begin(Invocation invocation) {
-        invocation.endsWhenInterrupted(confined); // it runs on the thread that makes it
+        invocation.endsWhenInterrupted(confined); // a confined call runs on the thread that made the call
         if (confined) {
             running = invocation; // saves two locks, noticeable for a trivial function
             return;
@@ -225,7 +231,7 @@ final class Call {
         }
     }
 
-    /** Sets a listener for cancellation, notified at once if that has happened. */
+    /** Sets a listener for cancellation, notified at once if the call is already cancelled. */
     void onCancel(Runnable listener) {
         synchronized (this) {
             onCancel = listener;
@@ -236,12 +242,12 @@ final class Call {
         listener.run();
     }
 
-    /** Sets the action for when the program is closed; without one the call is then cancelled. Before it is in the list. */
+    /** Sets the action for the closing of the program; without an action, closing cancels the call. Called before the call is in the list. */
     void onGiveUp(Consumer<IreeException> listener) {
         onGiveUp = listener;
     }
 
-    /** The program is closed: ends the call soon. A confined call may have ended: then no call of the program runs any more. */
+    /** Ends the call soon because the program is closed. A confined call may have ended; then no call of the program runs any more. */
     void giveUp(IreeException cause) {
         Consumer<IreeException> listener = onGiveUp;
         if (listener == null) {
@@ -251,7 +257,7 @@ final class Call {
         }
     }
 
-    /** Sets how a call that has returned ends before its fence is reached. Before it lingers. */
+    /** Sets how a call that has returned ends before its fence is reached. Called before the call lingers. */
     void onLeave(Runnable listener) {
         onLeave = listener;
     }

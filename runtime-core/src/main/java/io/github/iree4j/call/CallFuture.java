@@ -13,17 +13,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future that a caller gets, and may complete to abandon the call. Either that or the call's own outcome counts, which is
- * settled before the future completes: so results without a receiver are freed before the program may be.
+ * The future returned to a caller. The caller may complete the future to abandon the call. Either this completion or
+ * the call's own outcome counts, as settled before the future completes: so results without a receiver are freed before
+ * the program may be freed.
  *
- * <p>The end of a call may run arbitrary code, so no worker runs it. A thread that waits here does, since it is idle and must be
- * woken anyway; otherwise a virtual thread.
+ * <p>The end of a call may run arbitrary code, so no worker runs the end. A thread waiting here runs the end, since the
+ * thread is idle and must be woken anyway. Without a waiting thread, a virtual thread runs the end.
  */
 final class CallFuture<R> extends CompletableFuture<R> {
     /*
      * HANDOFF
      *   null       no thread waits, and the call has not ended
-     *   a thread   one of the threads that wait for the future
+     *   a thread   a thread waiting for the future
      *   a Runnable the end of the call, for that thread
      *   TAKEN      a thread runs the end, or has run it
      *
@@ -31,7 +32,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
      */
     private static final Object TAKEN = new Object();
 
-    /** How long a waiting thread spins before it sleeps: the end of a short call comes sooner than a wake-up. */
+    /** Time for which a waiting thread spins before sleeping: the end of a short call comes sooner than a wake-up. */
     private static final long SPIN_NANOS = 10_000;
 
     private static final int SPINS_PER_LOOK = 16;
@@ -44,7 +45,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
     private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
 
     /**
-     * Creates the future of a call that holds memory as the given holder.
+     * Creates the future of a call holding memory as the given holder.
      *
      * @param beforeWaiting throws if the calling thread must not wait for the call without a limit
      */
@@ -54,7 +55,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
     }
 
     /**
-     * Settles that the call's outcome counts; the caller completes the future with it soon.
+     * Decides for the call's outcome; the caller soon completes the future with this outcome.
      *
      * @return false when the call has been abandoned
      */
@@ -62,12 +63,12 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return settled.compareAndSet(false, true);
     }
 
-    /** After a claim; true when the receiver now owns the results. */
+    /** Completes with results. Called after a claim; true when the receiver now owns the results. */
     boolean deliver(R results) {
         return woken(super.complete(results));
     }
 
-    /** After a claim: completes with a failure after all. */
+    /** Completes with a failure after all. Called after a claim. */
     void deliver(Throwable cause) {
         woken(super.completeExceptionally(cause));
     }
@@ -80,9 +81,10 @@ final class CallFuture<R> extends CompletableFuture<R> {
     }
 
     /**
-     * Runs the end of the call, which completes the future, on a thread where arbitrary code may run. Does not block. Called once.
+     * Runs the end of the call, thereby completing the future, on a thread where arbitrary code may run. Does not
+     * block. Called once.
      *
-     * @param name of the thread, if one must be created
+     * @param name the name of the thread, if a thread must be created
      * @param end the end of the call
      */
     void conclude(String name, Runnable end) {
@@ -116,7 +118,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         }
     }
 
-    /** The call whose code is about to wait here; null when it need not wait, or this is not the code of a call. */
+    /** The call whose code is about to wait here; null when no wait is necessary, or when the current code does not belong to a call. */
     private @Nullable MemoryHolder outer(boolean limited) {
         if (isDone()) {
             return null;

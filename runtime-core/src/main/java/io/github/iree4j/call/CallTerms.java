@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The terms of a call besides its arguments.
  *
- * @param after the fence it waits for; null when its inputs are ready
- * @param signal the fence it signals; null for none
- * @param priority among calls of its program
- * @param timeout after which its caller abandons it; null for never
- * @param limit after which its program does; null for never
+ * @param after the fence that the call waits for; null when the inputs are ready
+ * @param signal the fence signalled by the call; null for none
+ * @param priority the priority among calls of the program
+ * @param timeout the time after which the caller abandons the call; null for never
+ * @param limit the time after which the program abandons the call; null for never
  */
 public record CallTerms(
         @Nullable Fence after,
@@ -20,12 +20,12 @@ public record CallTerms(
         @Nullable Duration timeout,
         @Nullable Duration limit) {
 
-    /** How long it may take: the less of both; null for any time. */
+    /** The maximum duration of the call: the smaller of timeout and limit; null for any duration. */
     public @Nullable Duration duration() {
         return least(timeout, limit);
     }
 
-    /** The less of two limits, of which null is none. */
+    /** The smaller of two limits, where null is no limit. */
     public static @Nullable Duration least(@Nullable Duration a, @Nullable Duration b) {
         return a == null || b != null && b.compareTo(a) < 0 ? b : a;
     }

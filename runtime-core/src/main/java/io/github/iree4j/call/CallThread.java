@@ -5,8 +5,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Runs the steps of a call on its own virtual thread, which begins with the first: for programs with functions written in Java, which may
- * block as on any thread, and are interrupted when the call is cancelled.
+ * Runs the steps of a call on a virtual thread, started for the first step. For programs with functions written in
+ * Java: such functions may block as on any thread, and are interrupted when the call is cancelled.
  */
 final class CallThread implements Runnable {
     private final AsyncCall call;
@@ -22,7 +22,7 @@ final class CallThread implements Runnable {
         this.conclusion = conclusion;
     }
 
-    /** Ensures that a step begins after this. */
+    /** Ensures that a step begins after this call. */
     void wake() {
         if (!started.get() && started.compareAndSet(false, true)) {
             CallThreads.start(name, this);
@@ -55,7 +55,7 @@ final class CallThread implements Runnable {
             return call.step();
         } finally {
             call.call().runsOn(null);
-            Thread.interrupted(); // the interrupt was for that step
+            Thread.interrupted(); // the interrupt was meant for this step
         }
     }
 }

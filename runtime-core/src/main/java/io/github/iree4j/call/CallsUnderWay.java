@@ -6,18 +6,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of a program in progress, for diagnostics, in order of arrival. A call that runs on the thread that made it is in no list, since that
- * would cost each call a lock. Its monitor guards the links of its calls; under it each call in progress is in one place.
+ * Calls of a program in progress, for diagnostics, in order of arrival. A call running on the thread that made the call
+ * is in no list, since a list would cost each call a lock. The monitor guards the links of the listed calls; under the
+ * monitor each call in progress is in one place.
  */
 final class CallsUnderWay {
-    /** The call that runs on the thread that made it; written in turn. In release mode: late readers re-read it. */
+    /** The call running on the thread that made the call; written in turn. In release mode: late readers re-read the field. */
     private final AtomicReference<@Nullable Call> inTurn = new AtomicReference<>();
 
     private @Nullable Call first;
     private @Nullable Call last;
     private int lingering;
 
-    /** The thread that made a call, and has the turn, begins to run it, or goes on; from the list, if the call is there, in one step. */
+    /**
+     * Records that the thread that made a call, and has the turn, begins or continues to run the call. A listed call
+     * leaves the list in the same step.
+     */
     void runs(Call call) {
         if (!call.linked) { // written by this thread
             inTurn.setRelease(call);
@@ -29,25 +33,25 @@ final class CallsUnderWay {
         }
     }
 
-    /** The call that runs is suspended, or has returned and waits for its work: enters the list in one step. */
+    /** Records that the running call is suspended, or has returned and waits for work. The call enters the list in the same step. */
     synchronized void stops(Call call) {
         add(call);
         inTurn.setRelease(null);
     }
 
-    /** The thread that made a call runs it no longer, and still has the turn. */
+    /** Records that the thread that made a call no longer runs the call, and still has the turn. */
     void leavesTurn() {
         inTurn.setRelease(null);
     }
 
-    /** A call that this thread made has ended. */
+    /** Records the end of a call made by this thread. */
     void ends(Call call) {
         if (call.linked) { // written by this thread
             remove(call);
         }
     }
 
-    /** Adds a call, unless it is in the list. */
+    /** Adds a call unless the call is in the list. */
     synchronized void add(Call call) {
         if (call.linked) {
             return;
@@ -83,13 +87,13 @@ final class CallsUnderWay {
         call.next = null;
     }
 
-    /** Marks a call of the list that has returned, and only waits for its fence. */
+    /** Marks a listed call that has returned and only waits for its fence. */
     synchronized void linger(Call call) {
         call.lingers = true;
         lingering++;
     }
 
-    /** Number of calls that only wait for their fence. */
+    /** Number of calls only waiting for their fence. */
     synchronized int lingering() {
         return lingering;
     }
@@ -123,7 +127,7 @@ final class CallsUnderWay {
                 .toList();
     }
 
-    /** The call of a number; null when there is none. */
+    /** The call with a number; null when there is no such call. */
     synchronized @Nullable Call find(long number) {
         Call running = inTurn.getAcquire();
         if (running != null && running.number() == number) {
@@ -136,7 +140,7 @@ final class CallsUnderWay {
         return each;
     }
 
-    /** Number of calls that wait for their turn. */
+    /** Number of calls waiting for their turn. */
     synchronized int inLine() {
         int count = 0;
         for (Call each = first; each != null; each = each.next) {

@@ -9,8 +9,8 @@ import io.github.iree4j.task.WorkerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the steps of a call on workers. While the call waits, for its turn or for a fence, it sleeps and occupies no thread; the
- * awaited event only schedules it. Only for code that does not block.
+ * Runs the steps of a call on workers. A call waiting for a turn or for a fence sleeps and occupies no thread; the
+ * awaited event only schedules the process. Only for code that does not block.
  */
 final class CoroutineProcess extends TaskProcess {
     private final AsyncCall call;
@@ -30,11 +30,11 @@ final class CoroutineProcess extends TaskProcess {
         return ProcessOptions.named("iree4j-call " + function).suspended(1);
     }
 
-    /** Starts a call. When it has ended, the end runs on the worker, so it must not block or run foreign code. */
+    /** Starts a call. After the call, {@code end} runs on the worker, and therefore must not block or run foreign code. */
     static void start(ProcessExecutor executor, AsyncCall call, ProcessOptions options, Runnable end) {
         CoroutineProcess process = new CoroutineProcess(call, options, end);
         executor.submit(process);
-        call.start(process::wakeUp); // not drained before it is woken below
+        call.start(process::wakeUp); // not drained before the wake-up below
         process.wake();
     }
 
@@ -62,8 +62,8 @@ final class CoroutineProcess extends TaskProcess {
             end.run();
             return;
         }
-        // The executor was closed, which a runtime does to its own only when no call is left. The call must be
-        // abandoned in its turn.
+        // The executor was closed. A runtime closes its own executor only when no call is left. The call must be
+        // abandoned in the program's turn.
         CallThread thread = new CallThread(call, options().name(), end);
         successor = thread;
         call.call().cancel();

@@ -21,11 +21,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The calls of one function of a program. Safe from any thread.
  *
- * <p>Inputs are the caller's values, except for tensors, which are passed as {@link TensorElements}, or as a {@link Transfer}
- * where the call takes them; the call then owns the array. Among results, tensors are {@link TensorElements} as well.
+ * <p>Inputs are the caller's values, except for tensors. A tensor is passed as {@link TensorElements}, or as a
+ * {@link Transfer} where the call takes the tensor. The call owns the input array from then on. Among results, tensors
+ * are {@link TensorElements} as well.
  */
 public final class FunctionCalls {
-    /** Maximum number of idle stacks; more than one is in use only while calls overlap. */
+    /** Maximum number of idle stacks; several stacks are in use only while calls overlap. */
     private static final int KEPT = 16;
 
     private final ProgramCalls program;
@@ -42,7 +43,7 @@ public final class FunctionCalls {
     /**
      * Creates the calls of a function of a program.
      *
-     * @param waitsOnHost whether its code may wait for a fence
+     * @param waitsOnHost whether the function's code may wait for a fence
      */
     public FunctionCalls(ProgramCalls program, Signature signature, boolean waitsOnHost) {
         this.program = program;
@@ -63,8 +64,9 @@ public final class FunctionCalls {
     }
 
     /**
-     * Whether its code runs before the fence at which its inputs have their contents: not if it would then keep the program's turn while it
-     * waits for that fence, which other calls of the program may have to reach.
+     * Whether the function's code runs before the fence at which the inputs have their contents. False if the code
+     * would then keep the program's turn while waiting for the fence: other calls of the program may have to reach the
+     * fence.
      */
     boolean goesAhead() {
         return goesAhead;
@@ -74,7 +76,7 @@ public final class FunctionCalls {
      * Makes a call on the calling thread.
      *
      * @param inputs as described for the class
-     * @param results converts the results, which it owns, for the caller, while the program is in use
+     * @param results owns the results, and converts the results for the caller while the program is in use
      */
     public <R> R invoke(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
         program.enter();
@@ -88,7 +90,7 @@ public final class FunctionCalls {
                 InputSize size = arguments.size();
                 Call call = Call.confined(fullName, arguments);
                 try {
-                    if (!program.isWorker()) { // else nobody would do the work that it waits for
+                    if (!program.isWorker()) { // otherwise no thread would do the awaited work
                         admit(call, size, outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)));
                     }
                     learn = () -> needs.failed(holder);
@@ -118,7 +120,7 @@ public final class FunctionCalls {
         }
     }
 
-    /** The memory holder of a call that begins in its turn. */
+    /** The memory holder of a call beginning in its turn. */
     private MemoryHolder holder() {
         MemoryHolder holder = new MemoryHolder(
                 fullName,
@@ -129,7 +131,7 @@ public final class FunctionCalls {
         return holder;
     }
 
-    /** Waits until a call may hold memory, at one device after the other. */
+    /** Waits until a call may hold memory, device after device. */
     private void admit(Call call, InputSize size, List<MemoryNeed> asks) {
         String consumer = program.memory().consumer();
         for (MemoryNeed need : asks) {
@@ -164,11 +166,12 @@ public final class FunctionCalls {
     }
 
     /**
-     * Makes a call on other threads than the calling one.
+     * Makes a call on threads other than the calling thread.
      *
      * @param inputs as described for the class
-     * @param results converts the results, which it owns, for the caller; on a thread where arbitrary code may run
-     * @param discard frees the converted results if they have no receiver
+     * @param results owns the results, and converts the results for the caller, on a thread where arbitrary code may
+     *     run
+     * @param discard frees converted results without a receiver
      */
     public <R> CompletableFuture<R> submit(
             CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
@@ -208,18 +211,18 @@ public final class FunctionCalls {
         }
     }
 
-    /** Options of the processes that run its calls. */
+    /** Options of the processes that run the function's calls. */
     ProcessOptions processOptions() {
         return processOptions;
     }
 
-    /** Only in the program's turn. */
+    /** Returns an idle or a new invocation. Only in the program's turn. */
     Invocation takeInvocation(Context context) {
         Invocation used = idle.poll();
         return used != null ? used : context.invocation(signature.function());
     }
 
-    /** Resets and keeps it, unless enough are kept. Only in the program's turn. */
+    /** Resets and keeps the invocation, unless enough invocations are kept. Only in the program's turn. */
     void giveBack(Invocation used) {
         if (idle.size() < KEPT) {
             used.reset();

@@ -8,33 +8,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls of a program that were submitted and could not be made at once. Once admitted they are made one after the other, in the order in
- * which the line admits them, which is that of their submission. Safe from any thread.
+ * Submitted calls of a program that could not be made at once. Once admitted, the calls are made one after the other,
+ * in the order of admission, equal to the order of submission. Safe from any thread.
  */
 final class HeldCalls {
     private static final Logger LOG = LoggerFactory.getLogger(HeldCalls.class);
 
     private final String name;
     private final Queue<Runnable> admitted = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger toMake = new AtomicInteger(); // admitted ones, counted until they are made
+    private final AtomicInteger toMake = new AtomicInteger(); // admitted calls, counted until made
     private final AtomicInteger held = new AtomicInteger();
 
-    /** Names the thread that makes them. */
+    /** Names the thread that makes the calls. */
     HeldCalls(String name) {
         this.name = name;
     }
 
-    /** Whether there is none, so that a call that is submitted now is not made before an earlier one. */
+    /** Whether no call is held, so that a call submitted now is not made before an earlier call. */
     boolean isEmpty() {
         return held.get() == 0;
     }
 
-    /** A call waits to be admitted. */
+    /** Counts a call waiting to be admitted. */
     void add() {
         held.incrementAndGet();
     }
 
-    /** Such a call has been made, or never will be. */
+    /** Removes a call that has been made, or never will be made. */
     void remove() {
         held.decrementAndGet();
     }
@@ -51,7 +51,7 @@ final class HeldCalls {
         do {
             try {
                 admitted.remove().run();
-            } catch (RuntimeException | Error e) { // the others are made all the same
+            } catch (RuntimeException | Error e) { // the other calls are still made
                 LOG.error("a call could not be made: {}", name, e);
             }
         } while (toMake.decrementAndGet() > 0);

@@ -3,7 +3,8 @@ package io.github.iree4j.call;
 /**
  * The size of the inputs of a call.
  *
- * @param bytes of all
- * @param copied bytes of those that the call holds a copy of in memory of its first device; what is there already is somebody else's
+ * @param bytes bytes of all inputs
+ * @param copied bytes of the inputs copied by the call into memory of its first device; inputs there already belong to
+ *     another holder
  */
 record InputSize(long bytes, long copied) {}

@@ -5,35 +5,35 @@ import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 
 /**
- * What calls of one function need of the memory of one device, as earlier calls have shown. Safe from any thread.
+ * The need of a function's calls for memory of a device, as shown by earlier calls. Safe from any thread.
  *
- * <p>Copies of inputs from the host are left out of what is learned, and added to what is asked for: what a call needs beside its inputs is the
- * same wherever those are.
+ * <p>Copies of inputs from the host are excluded from the recorded need and added to the request: the need of a call
+ * beside its inputs does not depend on the place of the inputs.
  */
 final class MemoryNeed {
-    /** Without evidence that grows with the inputs: this multiple of them. A guess, not measured. */
+    /** Guessed need without evidence that grows with the inputs: this multiple of the inputs. A guess, not measured. */
     private static final long UNKNOWN = 8;
 
-    /** What smaller inputs needed may mislead by this factor. A guess, not measured. */
+    /** Factor by which the need of smaller inputs may mislead. A guess, not measured. */
     private static final long DOUBT = 128;
 
-    /** What the first call of a function may need at least: where that exceeds the limit it runs alone. A guess, not measured. */
+    /** Possible need of the first call of a function, at least: where this need exceeds the limit, the call runs alone. A guess, not measured. */
     private static final long UNSEEN = 64L << 20;
 
-    /** After so many failures in a row the next call need not run alone: nobody would learn from it. A guess, not measured. */
+    /** Number of consecutive failures after which the next call need not run alone: nobody would learn from the call. A guess, not measured. */
     private static final int TRIES = 3;
 
     private final AdmissionGate gate;
     private final boolean isOfFirstDevice;
     private final Peaks besideCopies = new Peaks();
     private volatile int failures; // since the last success; approximate where threads count at once
-    private volatile long failedPeak; // the most that one of them held
+    private volatile long failedPeak; // the highest peak of a failed call
 
     /**
-     * Nothing is known at first.
+     * Creates a need about which nothing is known.
      *
-     * @param gate where calls ask for that memory
-     * @param isOfFirstDevice whether it is the device to which inputs from the host are copied
+     * @param gate where calls request memory of the device
+     * @param isOfFirstDevice whether inputs from the host are copied to the device
      */
     MemoryNeed(AdmissionGate gate, boolean isOfFirstDevice) {
         this.gate = gate;
@@ -48,7 +48,7 @@ final class MemoryNeed {
         return gate;
     }
 
-    /** The need of one call, as the line for admission asks for it. */
+    /** The need of one call, as read by the line for admission. */
     private record Estimate(MemoryNeed need, InputSize size) implements MemoryEstimate {
         @Override
         public long inputs() {
@@ -71,7 +71,7 @@ final class MemoryNeed {
         return new Estimate(this, inputs);
     }
 
-    /** Whether calls with such inputs have shown that they need nothing. */
+    /** Whether calls with such inputs have shown a need of nothing. */
     boolean isNothing(InputSize inputs) {
         return evidence(inputs) == 0;
     }
@@ -80,7 +80,7 @@ final class MemoryNeed {
         return isOfFirstDevice ? inputs.copied() : 0;
     }
 
-    /** The most that calls with such inputs, or larger ones, have shown to need; -1 if there was none. */
+    /** The highest need shown by calls with such inputs, or larger inputs; -1 if there was no such call. */
     private long evidence(InputSize inputs) {
         long beside = besideCopies.ofAtLeast(inputs.bytes());
         return beside < 0 ? -1 : beside + copied(inputs);
@@ -97,7 +97,7 @@ final class MemoryNeed {
         return besideCopies.inProportion(inputs.bytes(), Math.max(0, guess - copies)) + copies;
     }
 
-    /** What a call may need, for all that is known. */
+    /** The possible need of a call, for all that is known. */
     private long most(InputSize inputs) {
         long bytes = of(inputs);
         if (failures >= TRIES || evidence(inputs) >= 0) {
@@ -106,7 +106,7 @@ final class MemoryNeed {
         return besideCopies.isEmpty() ? Math.max(DOUBT * bytes, UNSEEN) : DOUBT * bytes;
     }
 
-    /** Records what a call that has succeeded held. */
+    /** Records the memory held by a call that has succeeded. */
     void learn(InputSize inputs, MemoryHolder call) {
         learn(inputs, call.peak(gate));
     }

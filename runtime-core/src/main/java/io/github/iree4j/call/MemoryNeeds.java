@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 /**
- * What calls of one function need of the memory of each device: the devices of its program, and others as soon as nested calls have held memory
- * there. Safe from any thread.
+ * The need of a function's calls for memory of each device: the devices of the program, and other devices as soon as
+ * nested calls have held memory there. Safe from any thread.
  */
 final class MemoryNeeds {
     private final AtomicReference<List<MemoryNeed>> byDevice;
@@ -22,8 +22,9 @@ final class MemoryNeeds {
     }
 
     /**
-     * The needs of a call, in the {@linkplain AdmissionGate#ORDER order} in which it asks. A call always asks at its first device, so that calls
-     * of a program keep their order, and at others unless it is known to need nothing there.
+     * The needs of a call, in the {@linkplain AdmissionGate#ORDER order} of its requests. A call always requests
+     * admission at its first device, so that calls of a program keep their order, and at other devices unless the call
+     * is known to need nothing there.
      */
     List<MemoryNeed> of(InputSize inputs) {
         List<MemoryNeed> all = byDevice.get();
@@ -34,12 +35,12 @@ final class MemoryNeeds {
                         .toList();
     }
 
-    /** Of a call that another makes: those of its needs at devices where that one has not asked. */
+    /** The needs of a nested call at devices where the outer call has not requested admission. */
     static List<MemoryNeed> beside(MemoryHolder outer, List<MemoryNeed> all) {
         return all.stream().filter(each -> outer.admission(each.gate()) == null).toList();
     }
 
-    /** The need of its first device alone. */
+    /** The need at the first device alone. */
     List<MemoryNeed> atFirstDevice() {
         List<MemoryNeed> all = byDevice.get();
         return all.size() == 1
@@ -47,7 +48,7 @@ final class MemoryNeeds {
                 : all.stream().filter(MemoryNeed::isOfFirstDevice).toList();
     }
 
-    /** Records what a call that has succeeded held. */
+    /** Records the memory held by a call that has succeeded. */
     void learn(InputSize inputs, MemoryHolder call) {
         for (AdmissionGate gate : call.gates()) {
             if (!hasOf(byDevice.get(), gate) && call.peak(gate) > 0) {
@@ -57,7 +58,7 @@ final class MemoryNeeds {
         byDevice.get().forEach(each -> each.learn(inputs, call));
     }
 
-    /** A loop, since each call asks. */
+    /** A loop, since this method runs at each call. */
     private static boolean hasOf(List<MemoryNeed> needs, AdmissionGate gate) {
         for (MemoryNeed each : needs) {
             if (each.gate().equals(gate)) {
@@ -75,7 +76,7 @@ final class MemoryNeeds {
                         .toList();
     }
 
-    /** Records that a call that was made has failed. */
+    /** Records that a call has failed after being made. */
     void failed(MemoryHolder call) {
         byDevice.get().forEach(each -> each.failed(call));
     }

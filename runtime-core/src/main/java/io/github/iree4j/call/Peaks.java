@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
-/** The most memory that calls have held, by the bytes of their inputs. Safe from any thread. */
+/** The highest memory peaks of calls, by the bytes of their inputs. Safe from any thread. */
 final class Peaks {
-    /** Approximate number of sizes tracked: threads that learn concurrently may add one each. A guess, not measured. */
+    /** Approximate number of sizes tracked: threads recording concurrently may each add a size. A guess, not measured. */
     private static final int SIZES = 64;
 
     private record Known(long inputs, long peak) {}
@@ -18,7 +18,7 @@ final class Peaks {
         return bySize.isEmpty();
     }
 
-    /** The most that calls with inputs of that size, or of the next larger one, have held; -1 if there was none. */
+    /** The highest peak of calls with inputs of the given size, or else of the next larger size; -1 if there was no such call. */
     long ofAtLeast(long inputs) {
         Known known = last;
         if (known != null && known.inputs == inputs) {
@@ -29,10 +29,10 @@ final class Peaks {
     }
 
     /**
-     * Guesses what a call needs with larger inputs than all so far: in proportion to the largest, since the peak of calls with tiny inputs is
-     * mostly constant, and would be multiplied.
+     * Guesses the need of a call with larger inputs than all so far: in proportion to the largest inputs, since the
+     * peak of calls with tiny inputs is mostly constant, and would be multiplied.
      *
-     * @param otherwise the guess where no size is known, or only 0, and that peak is not more
+     * @param otherwise the guess where no size is known, or only size 0 with a peak that is not higher
      */
     long inProportion(long inputs, long otherwise) {
         Map.Entry<Long, Long> smaller = bySize.floorEntry(inputs);
@@ -55,7 +55,7 @@ final class Peaks {
             if (larger != null) {
                 size = larger; // covers smaller sizes
             } else {
-                bySize.pollLastEntry(); // the sizes it covered are now covered by this one
+                bySize.pollLastEntry(); // the new size now covers the sizes covered by the removed entry
             }
         }
         long most = bySize.merge(size, peak, Math::max);

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call in its program: from its first instruction until its results have been read, with the waits between. All methods but
- * {@link #await} require the program's turn.
+ * A call in its program: from the first instruction until the results have been read, with the waits between. All
+ * methods but {@link #await} require the program's turn.
  */
 final class ProgramCall {
     private final ProgramCalls program;
@@ -24,7 +24,10 @@ final class ProgramCall {
     private boolean hasReturned;
     private @Nullable Object @Nullable [] values;
 
-    /** For a function with fences, the fences to pass, the first of which may be null; {@code done} is null for other functions. */
+    /**
+     * Creates a call. For a function with fences, {@code ready}, which may be null, and {@code done} are passed;
+     * {@code done} is null for other functions.
+     */
     ProgramCall(ProgramCalls program, FunctionCalls function, Call call, @Nullable Fence ready, @Nullable Fence done) {
         this.program = program;
         this.function = function;
@@ -54,7 +57,7 @@ final class ProgramCall {
             files.requireUnchanged();
         }
         call.seesFiles(
-                files.comparisons()); // PLACE-1: after the look, so that what is compared in between was touched before
+                files.comparisons()); // PLACE-1: after the check, so that files compared in between were touched before
         Invocation taken = function.takeInvocation(program.context());
         invocation = taken;
         call.begin(taken);
@@ -66,7 +69,7 @@ final class ProgramCall {
         return run(taken, false);
     }
 
-    /** Continues after a wait, when that is over or the call was cancelled; false when it waits again. */
+    /** Continues after a wait that has ended, or when the call was cancelled; false when the call waits again. */
     boolean resume() {
         Invocation waiting = running();
         return run(waiting, true);
@@ -120,7 +123,7 @@ final class ProgramCall {
         running().awaitReady();
     }
 
-    /** The results; the caller frees them. Only once, after the call has ended. */
+    /** The results; the caller frees the results. Called only once, after the call has ended. */
     @Nullable
     Object[] takeValues() {
         @Nullable Object[] taken = values;
@@ -138,7 +141,7 @@ final class ProgramCall {
         Invocation taken = invocation;
         if (taken != null) {
             invocation = null;
-            if (!hasReturned) { // while the invocation has the cause that its operations fail with
+            if (!hasReturned) { // while the invocation still has the cause with which its operations fail
                 program.withdraw(call, null);
             }
             function.giveBack(taken);

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one program: their turns, the calls in progress, and their end. Safe from any thread. */
+/** The calls of a program: turns, calls in progress, and the end of calls. Safe from any thread. */
 public final class ProgramCalls {
     private final String name;
     private final Context context;
@@ -34,26 +34,27 @@ public final class ProgramCalls {
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
-    /** The holder of the turn; written in turn. In release mode: late readers re-read it. */
+    /** The holder of the turn; written in turn. In release mode: late readers re-read the field. */
     private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
 
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
-    private volatile @Nullable IreeException refusal; // of calls once it is closed; null for the usual
+    private volatile @Nullable IreeException refusal; // failure of calls once closed; null for the usual failure
     private final HeldCalls held;
     private final UseGuard guard;
     private final ProgramEnd end;
 
     /**
-     * Creates the calls of a program, whose state is the context.
+     * Creates the calls of a program with the context as state.
      *
      * @param memory memory of inputs and results
-     * @param operations counts the operations that its calls submit
-     * @param executor runs its calls
-     * @param mayBlock whether its code may block, so that it gets its own threads
-     * @param overlaps whether another call may run while one waits
-     * @param inPlace the files that its code uses in place: calls during which one is changed fail
-     * @param freeing runs once, when it is closed and no call is left
+     * @param operations counts the operations submitted by calls
+     * @param executor runs the calls
+     * @param mayBlock whether the program's code may block, so that calls get their own threads
+     * @param overlaps whether another call may run while a call waits
+     * @param inPlace the files that the program's code uses in place: a call fails if such a file is changed during the
+     *     call
+     * @param freeing runs once, when the program is closed and no call is left
      */
     public ProgramCalls(
             String name,
@@ -92,7 +93,7 @@ public final class ProgramCalls {
         return memory;
     }
 
-    /** The counter of its calls' operations. */
+    /** The counter of the calls' operations. */
     OperationsUnderWay operations() {
         return operations;
     }
@@ -105,7 +106,7 @@ public final class ProgramCalls {
         return lock;
     }
 
-    /** Whether another call may run while one waits. */
+    /** Whether another call may run while a call waits. */
     boolean overlaps() {
         return overlaps;
     }
@@ -113,9 +114,9 @@ public final class ProgramCalls {
     // Uses and their end.
 
     /**
-     * Begins a use of the program, which keeps it from being freed until {@link #exit}.
+     * Begins a use of the program. The use keeps the program from being freed until {@link #exit}.
      *
-     * @throws IreeException when it is closed: FAILED_PRECONDITION, or as it was closed with
+     * @throws IreeException when the program is closed: FAILED_PRECONDITION, or as given to {@link #close}
      */
     public void enter() {
         if (!guard.tryEnter()) {
@@ -127,10 +128,10 @@ public final class ProgramCalls {
         }
     }
 
-    /** Says which program was closed when a use was to begin. */
+    /** Names the program that was closed when a use was to begin. */
     private record Refusal(ProgramCalls program) implements FailureDetail {}
 
-    /** Whether a failure says that this program was closed when a use was to begin, of which nothing was done then. */
+    /** Whether a failure shows that this program was closed when a use was to begin, so that nothing of the use was done. */
     public boolean hasRefused(IreeException failure) {
         Refusal refusal = failure.detail(Refusal.class);
         return refusal != null && refusal.program == this;
@@ -147,7 +148,7 @@ public final class ProgramCalls {
         return guard.uses();
     }
 
-    /** Refuses further calls, as the first caller says, or with FAILED_PRECONDITION; true for the first caller. */
+    /** Refuses further calls, with the first caller's failure, or with FAILED_PRECONDITION; true for the first caller. */
     public boolean close(@Nullable IreeException why) {
         if (!guard.isClosed()) {
             refusal = why;
@@ -159,23 +160,23 @@ public final class ProgramCalls {
         return guard.isClosed();
     }
 
-    /** Cancels calls in progress. After {@link #close}. */
+    /** Cancels calls in progress. Called after {@link #close}. */
     public void giveUp() {
         end.giveUp();
     }
 
-    /** Waits for their end, at most so many nanoseconds, if the calling thread may. */
+    /** Waits for the end of calls, at most for the given nanoseconds, if the calling thread may wait. */
     public void awaitEnd(long nanos) {
         end.await(nanos);
     }
 
-    /** Why calls must not continue; null while they may. */
+    /** The reason for which calls must not continue; null while calls may continue. */
     @Nullable
     IreeException givenUp() {
         return end.cause();
     }
 
-    /** Why a call of a function that waits to be admitted must not continue. */
+    /** The reason for which a call waiting to be admitted must not continue. */
     IreeException cancelled(String function) {
         IreeException cause = givenUp();
         return new IreeException(
@@ -184,14 +185,14 @@ public final class ProgramCalls {
                 cause);
     }
 
-    /** The files that its code uses in place, to look at before a call begins and before its results are given. */
+    /** The files that the program's code uses in place, checked before a call begins and before results are given. */
     FilesInPlace inPlace() {
         return inPlace;
     }
 
     // Calls in progress.
 
-    /** Its calls that wait to be admitted, or are about to be made. */
+    /** The calls waiting to be admitted, or about to be made. */
     HeldCalls held() {
         return held;
     }
@@ -209,22 +210,22 @@ public final class ProgramCalls {
                 Duration unchanged);
     }
 
-    /** Number of calls that wait for their turn. */
+    /** Number of calls waiting for their turn. */
     public int inLine() {
         return underWay.inLine();
     }
 
-    /** Number of calls that have waited for their turn. */
+    /** Number of calls after a wait for their turn. */
     public long waitedInLine() {
         return waited.sum();
     }
 
-    /** How long they have waited, nanoseconds. */
+    /** Total time for which calls have waited for their turn, in nanoseconds. */
     public long waitedInLineNanos() {
         return waitedNanos.sum();
     }
 
-    /** A call has got its turn after it has waited in line since a moment. */
+    /** Records that a call has got its turn after waiting in line since the given moment. */
     void leftLine(long since) {
         waited.increment();
         waitedNanos.add(System.nanoTime() - since);
@@ -236,9 +237,9 @@ public final class ProgramCalls {
     }
 
     /**
-     * Ends one call soon, with CANCELLED.
+     * Ends a call soon, with CANCELLED.
      *
-     * @param number as in its description
+     * @param number the number in the call's description
      * @return false when no such call is in progress
      */
     public boolean cancel(long number) {
@@ -246,7 +247,7 @@ public final class ProgramCalls {
         return call != null && call.cancelAlone(this, cancelled(call, null));
     }
 
-    /** Why a call that was cancelled by its number failed. */
+    /** The failure of a call cancelled by its number. */
     static IreeException cancelled(Call call, @Nullable Throwable cause) {
         return new IreeException(
                 StatusCode.CANCELLED,
@@ -255,21 +256,21 @@ public final class ProgramCalls {
                 cause);
     }
 
-    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until it is removed or runs. */
+    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is removed or runs. */
     void track(Call call) {
         call.startClock();
         underWay.add(call);
         end.giveUpIfClosed(call);
     }
 
-    /** A tracked call has returned, and waits for its fence only. */
+    /** Records that a tracked call has returned, and only waits for its fence. */
     void linger(Call call) {
         underWay.linger(call);
         end.giveUpIfClosed(call);
         end.changed();
     }
 
-    /** Withdraws the pending operations of a call that ends early; a null cause means that it was abandoned. */
+    /** Withdraws the pending operations of a call that ends early; a null cause means an abandoned call. */
     void withdraw(Call call, @Nullable IreeException cause) {
         IreeException given = cause != null
                 ? cause
@@ -277,7 +278,7 @@ public final class ProgramCalls {
         memory.device().schedulingDomain().withdraw(call.holder(), given);
     }
 
-    /** A call of this thread has ended. */
+    /** Records the end of a call of this thread. */
     void ends(Call call) {
         underWay.ends(call);
     }
@@ -298,12 +299,15 @@ public final class ProgramCalls {
         return inTurn.getAcquire();
     }
 
-    /** Whether the thread of a call executes operations of the call: not if code of others may have it wait for them without doing so. */
+    /**
+     * Whether the thread of a call executes operations of the call. False if foreign code may make the thread wait for
+     * the operations without executing them.
+     */
     boolean worksOnCaller() {
         return !mayBlock;
     }
 
-    /** Whether the calling thread is a worker, which must not wait. */
+    /** Whether the calling thread is a worker, and therefore must not wait. */
     boolean isWorker() {
         return executor.isWorkerThread();
     }
@@ -335,8 +339,8 @@ public final class ProgramCalls {
         }
         try {
             call.holder().doOwnWork();
-            // Outside the turn, so that the next call may be submitted; and without a reference, so that the wait
-            // fails, instead of hanging, if the program drops the fence without signalling it.
+            // Outside the turn, so that the next call may be submitted. Without a reference, so that the wait fails,
+            // instead of hanging, if the program drops the fence without a signal.
             timeline.await(1);
         } catch (RuntimeException | Error e) {
             withdraw(call, e instanceof IreeException cause ? cause : null);
@@ -346,7 +350,7 @@ public final class ProgramCalls {
         return values;
     }
 
-    /** Runs one call on this thread, which blocks while the call waits; a call of a function with fences ends before its work is done. */
+    /** Runs a call on this thread. The thread blocks while the call waits. A call of a function with fences ends before its work is done. */
     private @Nullable Object[] runHere(ProgramCall steps, @Nullable Fence done) {
         String function = steps.function().fullName();
         if (isWorker()) {
@@ -386,7 +390,7 @@ public final class ProgramCalls {
         }
     }
 
-    /** A call in turn begins to wait. */
+    /** Records that a call in turn begins to wait. */
     private void stops(Call call) {
         underWay.stops(call);
         end.giveUpIfClosed(call);
@@ -432,10 +436,11 @@ public final class ProgramCalls {
     }
 
     /**
-     * Starts a call that runs in steps.
+     * Starts a call running in steps.
      *
-     * @param atEnd run when it has ended, on a thread where arbitrary code may run
-     * @param onWorker the same when it has ended on a worker: must not block or run foreign code
+     * @param atEnd runs after the call, on a thread where arbitrary code may run
+     * @param onWorker runs instead of {@code atEnd} after a call that has ended on a worker: must not block or run
+     *     foreign code
      */
     void start(AsyncCall call, FunctionCalls function, Runnable atEnd, Runnable onWorker) {
         ProcessOptions options = function.processOptions();

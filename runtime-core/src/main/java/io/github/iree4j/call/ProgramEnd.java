@@ -13,19 +13,20 @@ import org.slf4j.LoggerFactory;
 /** The end of a program: abandons the calls in progress, withdraws their pending operations, and waits for the rest. Safe from any thread. */
 final class ProgramEnd {
     /*
-     * END-1: no call misses it. A call that begins to wait adds itself to the list of calls and then checks whether the program
-     * is abandoned; the closing thread sets that before it reads the list. Running calls check the context.
-     * END-2: a waiter is notified of the last change: a change is made before the check for waiters, and a waiter registers
-     * before it checks for changes.
+     * END-1: no call misses the end. A call beginning to wait adds itself to the list of calls and then checks whether
+     * the program is abandoned; the closing thread abandons the program before reading the list. Running calls check
+     * the context.
+     * END-2: a waiter is notified of the last change: a change is made before the check for waiters, and a waiter
+     * registers before checking for changes.
      */
     private static final Logger LOG = LoggerFactory.getLogger(ProgramEnd.class);
 
     private final ProgramCalls program;
     private final CallsUnderWay calls;
     private final OperationsUnderWay operations;
-    private volatile @Nullable IreeException cause; // why calls are abandoned, once they are
+    private volatile @Nullable IreeException cause; // reason for abandoning calls, or null
     private volatile boolean awaited;
-    private long changes; // guarded by this, like the next
+    private long changes; // guarded by this, like 'freed'
     private boolean freed;
 
     ProgramEnd(ProgramCalls program, CallsUnderWay calls, OperationsUnderWay operations) {
@@ -35,7 +36,7 @@ final class ProgramEnd {
         operations.whenNone(this::changed);
     }
 
-    /** Why calls are abandoned; null while they are not. */
+    /** The reason for abandoning calls; null while calls are not abandoned. */
     @Nullable
     IreeException cause() {
         return cause;
@@ -84,7 +85,7 @@ final class ProgramEnd {
         }
     }
 
-    /** The program has freed its resources. */
+    /** Records that the program has freed its resources. */
     synchronized void freed() {
         freed = true;
         changes++;
@@ -92,9 +93,9 @@ final class ProgramEnd {
     }
 
     /**
-     * Waits until the program is freed and none of its operations is in flight: unless these may need the calling thread, and no
-     * longer than so many nanoseconds or until the thread is interrupted, which it stays. Remaining calls then continue, and the last one
-     * frees the program.
+     * Waits until the program is freed and no operation of the program is in flight. Does not wait if calls or
+     * operations may need the calling thread. Gives up after the given nanoseconds, or when the thread is interrupted;
+     * the thread stays interrupted. Remaining calls then continue, and the last call frees the program.
      */
     void await(long bound) {
         awaited = true;
@@ -140,7 +141,7 @@ final class ProgramEnd {
         return freed && operations.isNone();
     }
 
-    /** Whether this thread runs a call, a worker or a callback, for which calls in progress may wait. */
+    /** Whether this thread runs a call, a worker or a callback, so that calls in progress may wait for this thread. */
     private boolean mustNotWait() {
         MemoryHolder current = MemoryHolder.current();
         return program.isWorker()
@@ -149,7 +150,10 @@ final class ProgramEnd {
                 || HeldCallbacks.isInCallback();
     }
 
-    /** Ends lingering calls: they stay until their fence is reached, to which others may contribute, but their own part may be complete before. */
+    /**
+     * Ends lingering calls. Such a call stays until its fence is reached. Others may contribute to the fence, but the
+     * call's own part may be complete before.
+     */
     private void endThoseThatLinger() {
         if (program.active() <= calls.lingering()) { // in this order, so that no call begins to linger unseen
             withdraw();

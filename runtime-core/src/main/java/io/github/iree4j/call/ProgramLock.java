@@ -7,9 +7,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The turn to run code of a program: held by one call at a time, since calls share the program's state. Threads wait in line, and
- * so do calls without a thread, which are notified. A thread that arrives when the turn is free takes it ahead of the line, which
- * saves a wake-up for each of many short calls; calls without a thread get it in order of arrival, higher priorities first.
+ * The turn to run code of a program: held by one call at a time, since calls share the program's state. Threads wait in
+ * line. Calls without a thread also wait in line, and are notified. A thread arriving while the turn is free takes the
+ * turn ahead of the line, thereby saving a wake-up for each of many short calls. Calls without a thread get the turn in
+ * order of arrival, higher priorities first.
  */
 final class ProgramLock {
     /*
@@ -18,7 +19,7 @@ final class ProgramLock {
      *   TAKEN   held, and no place in line needs a notification on release
      *   WANTED  held, and the holder notifies the first in line
      *
-     * PROGRAM-1: from FREE until it is FREE again the turn has one holder, or successive holders to whom it is passed.
+     * PROGRAM-1: from FREE until the next FREE, the turn has one holder, or successive holders passing the turn on.
      * PROGRAM-2: whenever the line is not empty, the state is WANTED, or FREE with the head woken, so no waiter waits forever.
      *
      * The line is guarded by this; so is every change to WANTED and from it.
@@ -41,12 +42,12 @@ final class ProgramLock {
     abstract static class Place {
         private final int priority;
 
-        /** A place among those of priority 0. */
+        /** A place of priority 0. */
         Place() {
             this(0);
         }
 
-        /** A place before all of lower priority, behind those of equal priority. */
+        /** A place ahead of all places of lower priority, behind places of equal priority. */
         Place(int priority) {
             this.priority = priority;
         }
@@ -89,7 +90,7 @@ final class ProgramLock {
         return Thread.currentThread().equals(runner);
     }
 
-    /** Marks the calling thread, which holds the turn, as running code. {@link #release} ends that. */
+    /** Marks the calling thread, which holds the turn, as running code. {@link #release} removes the mark. */
     void run() {
         runner = Thread.currentThread();
     }
@@ -166,7 +167,8 @@ final class ProgramLock {
     }
 
     /**
-     * Takes a place in line: the turn is given to it once, possibly before this returns, and is kept until {@link #release}. Never blocks.
+     * Takes a place in line. The turn is given to the place once, possibly before this method returns, and is kept
+     * until {@link #release}. Never blocks.
      */
     void join(Place place) {
         Place next;
@@ -179,7 +181,10 @@ final class ProgramLock {
         }
     }
 
-    /** Behind all of its priority and above; under the lock. Lines are mostly of one priority, so the search starts at the end. */
+    /**
+     * Inserts a place behind all places of equal or higher priority; under the lock. Lines are mostly of one priority,
+     * so the search starts at the end.
+     */
     private void insert(Place place) {
         Place last = line.peekLast();
         if (last == null || last.priority >= place.priority) {
@@ -197,7 +202,7 @@ final class ProgramLock {
     /**
      * Gives up a place in line.
      *
-     * @return false when the turn has been given to it, and must be released
+     * @return false when the turn has been given to the place, and must be released
      */
     boolean leave(Place place) {
         Place next;
@@ -251,11 +256,11 @@ final class ProgramLock {
         return null;
     }
 
-    /** Passes the turn, which the caller holds in state WANTED, to the first in line; under the lock. Returns the place to notify. */
+    /** Passes the turn, held by the caller in state WANTED, to the first in line; under the lock. Returns the place to notify. */
     private @Nullable Place passOn() {
         Place first = line.peekFirst();
         if (first == null || first instanceof WaitingThread) {
-            state = FREE; // the woken thread takes it, unless another arrives first
+            state = FREE; // the woken thread takes the turn, unless another thread arrives first
             return first;
         }
         line.removeFirst();

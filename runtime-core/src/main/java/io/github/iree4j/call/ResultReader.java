@@ -13,9 +13,9 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Converts the values that a program returned: views into elements of tensors, lists into lists. For one call. */
+/** Converts the values returned by a program: views into elements of tensors, lists into lists. For one call. */
 final class ResultReader {
-    /** A program could return lists that contain each other, or themselves. */
+    /** A program could return lists containing each other, or themselves. */
     private static final int MAX_DEPTH = 16;
 
     private static final int MAX_ELEMENTS = 1 << 20;
@@ -53,7 +53,7 @@ final class ResultReader {
         }
     }
 
-    /** Frees whatever results own. */
+    /** Frees all memory owned by results. */
     static void free(@Nullable Object[] values) {
         for (Object value : values) {
             free(value);

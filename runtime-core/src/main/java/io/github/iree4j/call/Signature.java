@@ -5,14 +5,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a function of a program is called from Java: its calling convention without fences, and its declaration: that of its module where it
- * fits, or what is known otherwise. Thread-safe.
+ * The signature of a program's function for calls from Java: the calling convention without fences, and the
+ * declaration. The declaration is the module's where it fits, otherwise a declaration known from elsewhere.
+ * Thread-safe.
  */
 public final class Signature {
-    /** {@code iree.abi.model} of functions that take a fence to wait for and one to signal, after all declared arguments. */
+    /** {@code iree.abi.model} of functions with a fence to wait for and a fence to signal, after all declared arguments. */
     private static final String COARSE_FENCES = "coarse-fences";
 
-    /** End of the names of such functions in modules that export each of them twice, with and without fences: up to IREE 2024, and unmarked. */
+    /** Suffix of the names of such functions in modules exporting each function twice, with and without fences: up to IREE 2024, and unmarked. */
     public static final String WITH_FENCES = "$async";
 
     private final VmFunction function;
@@ -22,7 +23,7 @@ public final class Signature {
     private final boolean isModules; // whether the declaration is the module's own
     private @Nullable AbiDeclaration declaration;
     private volatile @Nullable Supplier<@Nullable AbiDeclaration>
-            pending; // null once 'declaration' is what it supplies
+            pending; // null once 'declaration' has the supplied value
 
     /** Derives the signature of a function. */
     public Signature(VmFunction function) {
@@ -51,20 +52,21 @@ public final class Signature {
     }
 
     /**
-     * The same function with another declaration.
+     * Returns the same function with another declaration.
      *
-     * @param known asked when it is first needed; with one value for each of the arguments and results, or null for none
+     * @param known called at the first use; supplies a value for each argument and result, or null without a
+     *     declaration
      */
     public Signature with(Supplier<@Nullable AbiDeclaration> known) {
         return new Signature(this, known);
     }
 
-    /** Declares each argument and result; null when nothing is known of them. */
+    /** The declaration of each argument and result; null when nothing is known. */
     public @Nullable AbiDeclaration declaration() {
         Supplier<@Nullable AbiDeclaration> find = pending;
         if (find != null) {
             declaration = find.get();
-            pending = null; // after it: who sees that also sees the declaration
+            pending = null; // after the write: a reader of null also sees the declaration
         }
         return declaration;
     }
@@ -74,22 +76,22 @@ public final class Signature {
         return function;
     }
 
-    /** One letter per argument that the caller gives. */
+    /** A letter for each argument given by the caller. */
     public String arguments() {
         return arguments;
     }
 
-    /** One letter per result. */
+    /** A letter for each result. */
     public String results() {
         return results;
     }
 
-    /** Whether it takes a fence to wait for and one to signal, which are not arguments of the caller. */
+    /** Whether the function takes a fence to wait for and a fence to signal; the caller passes no fences as arguments. */
     public boolean isAsynchronous() {
         return asynchronous;
     }
 
-    /** What is known, else the module's own text, else the calling convention. */
+    /** The text of the known declaration, else the module's own text, else the calling convention. */
     public String text() {
         AbiDeclaration known = declaration();
         if (known != null && !isModules) {

@@ -24,9 +24,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call from its submission until it is complete or has failed, between two fences where there are any; keeps the program open
- * and the inputs in use until then. It ends once: by the thread that takes it off the fence it waits for, otherwise by the call.
- * No worker runs the continuations of its end, see {@link CallFuture}.
+ * A call from its submission until the call is complete or has failed, between two fences where fences are given. Keeps
+ * the program open and the inputs in use until then. The end happens once: on the thread that takes the call off the
+ * awaited fence, otherwise through the call. No worker runs the continuations of the end, see {@link CallFuture}.
  */
 final class Submission<R> {
     private final ProgramCalls program;
@@ -41,22 +41,23 @@ final class Submission<R> {
     private final CallFuture<R> future;
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
-    /** Why it was abandoned, once it was. */
+    /** The reason for which the call was abandoned, or null. */
     private volatile @Nullable IreeException reason;
 
-    private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not ready yet
+    private @Nullable Object @Nullable [] pending; // published by 'waiting': results without ready contents
 
-    private volatile @Nullable Cancellation place; // in the line for memory
-    private List<RefCounted> kept = List.of(); // published by either: released if the call ends before it is made
-    private boolean succeeded; // written by the thread that ends it
+    private volatile @Nullable Cancellation place; // place in the line for memory
+    private List<RefCounted> kept = List.of(); // published by either: released if the call ends before being made
+    private boolean succeeded; // written by the thread that ends the call
 
     /**
-     * Creates the submission of a call with its arguments, which are passed if it is admitted, and else held.
+     * Creates the submission of a call with its arguments. The arguments are passed if the call is admitted, otherwise
+     * held.
      *
-     * @param begun when its time began, by {@link System#nanoTime}
-     * @param admitting how it is admitted
+     * @param begun the start of the call's time, by {@link System#nanoTime}
+     * @param admitting the admission of the call
      * @param results converts the results for the future; on a thread where arbitrary code may run
-     * @param discard frees the converted results if they have no receiver
+     * @param discard frees converted results without a receiver
      */
     Submission(
             ProgramCalls program,
@@ -79,11 +80,11 @@ final class Submission<R> {
         this.future = new CallFuture<>(call.holder(), this::checkMayWait);
     }
 
-    /** Takes ownership of the use of the program and of the arguments, unless it throws. */
+    /** Takes ownership of the use of the program and of the arguments, unless this method throws. */
     CompletableFuture<R> start() {
         Fence wait = terms.after();
         if (wait != null) {
-            wait.retain(); // throws if closed, before anything is promised
+            wait.retain(); // throws if the fence is closed, before anything is promised
         }
         TimelineSemaphore own = null;
         try {
@@ -122,7 +123,7 @@ final class Submission<R> {
         CompletableFuture<Void> doubt = program.inPlace().doubt();
         if (doubt == null) {
             make(wait, timeline);
-        } else { // on a thread of its own: that of the comparison serves other calls as well
+        } else { // on a separate thread: the thread of the comparison serves other calls as well
             doubt.whenComplete((_, _) -> CallThreads.start(
                     "iree4j-call " + function.fullName(), () -> make(List.of(), () -> make(wait, timeline))));
         }
@@ -148,8 +149,8 @@ final class Submission<R> {
 
     /** Abandons the call at the timeout. The clock's thread only starts the thread that does so. */
     private void limit(Duration timeout) {
-        long left = CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun); // its inputs may have taken some
-        if (timeout.isZero() || left <= 0) { // a timer would give it some time
+        long left = CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun); // inputs may have taken some time
+        if (timeout.isZero() || left <= 0) { // a timer would give the call some time
             future.completeExceptionally(late(timeout));
             return;
         }
@@ -169,14 +170,17 @@ final class Submission<R> {
                 "call of '%s' took longer than %s".formatted(function.fullName(), timeout));
     }
 
-    /** Ends it as if from outside, on a separate thread: continuations of the future may run arbitrary code. */
+    /** Ends the call as if from outside, on a separate thread: continuations of the future may run arbitrary code. */
     private void giveUp(IreeException cause) {
         if (!future.isDone()) {
             CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(cause));
         }
     }
 
-    /** A holder of the program's turn keeps it while it waits, so a call that needs the turn would never continue, unless it has a deadline. */
+    /**
+     * Refuses an endless wait: a holder of the program's turn keeps the turn while waiting, so a call needing the turn
+     * would never continue, unless the call has a deadline.
+     */
     private void checkMayWait() {
         if (terms.timeout() == null && program.lock().isRunBySelf()) {
             AsyncCall made = steps;
@@ -211,10 +215,10 @@ final class Submission<R> {
     // Admission.
 
     /**
-     * Makes the call once the fence is reached, and it may hold memory.
+     * Makes the call once the fence is reached and the call may hold memory.
      *
-     * @param ours references that are released if that fails
-     * @param next makes the call, after the fence if there is one
+     * @param ours references to be released if making the call fails
+     * @param next makes the call, after the fence if any
      */
     private void makeAfter(@Nullable Fence wait, List<RefCounted> ours, Consumer<@Nullable Fence> next) {
         if (wait == null) {
@@ -228,7 +232,7 @@ final class Submission<R> {
                 call.inLine();
                 whenAdmitted(ours, () -> next.accept(wait));
             } else {
-                // Off the thread that signals: the last user of a closed program frees it.
+                // Off the signalling thread: the last user of a closed program frees the program.
                 future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
             }
         });
@@ -237,9 +241,9 @@ final class Submission<R> {
     }
 
     /**
-     * Makes the call once it may hold memory: at once, or on another thread, see {@link HeldCalls}.
+     * Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}.
      *
-     * @param ours references that are released if that fails
+     * @param ours references to be released if making the call fails
      */
     private void whenAdmitted(List<RefCounted> ours, Runnable next) {
         if (admitting.isDone()) {
@@ -259,7 +263,7 @@ final class Submission<R> {
         lookAgain();
     }
 
-    /** Makes the call, or fails it: nobody else learns what is thrown here. */
+    /** Makes the call, or fails the call: nobody else learns of an exception thrown here. */
     private void make(List<RefCounted> ours, Runnable making) {
         try {
             making.run();
@@ -268,7 +272,7 @@ final class Submission<R> {
         }
     }
 
-    /** Whether it is made before the fence at which its inputs have their contents. */
+    /** Whether the call is made before the fence at which the inputs have their contents. */
     private boolean isAhead() {
         Fence after = terms.after();
         return function.goesAhead() && after != null && !after.isReached();
@@ -288,8 +292,8 @@ final class Submission<R> {
     }
 
     /**
-     * Makes the call and passes its results to the conclusion, on a thread where arbitrary code may run. The references in
-     * {@code ours} are released then: work that the call started has its own.
+     * Makes the call and passes the results to the conclusion, on a thread where arbitrary code may run. Then releases
+     * the references in {@code ours}: work started by the call has its own references.
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
         AsyncCall made =
@@ -307,7 +311,7 @@ final class Submission<R> {
         };
         program.start(made, function, end, () -> {
             if (signal == null && isAsynchronous() && made.values() != null) {
-                end.run(); // only starts to wait for its work, without blocking
+                end.run(); // only starts to wait for the work, without blocking
             } else {
                 future.conclude("iree4j-call " + function.fullName(), end);
             }
@@ -353,7 +357,10 @@ final class Submission<R> {
 
     // Work of devices.
 
-    /** With a fence of its own, its code reaches that one, and the caller's is reached after a look at files in place. */
+    /**
+     * Calls with fences. If {@code own} is a separate fence, the code reaches {@code own}; the caller's fence is
+     * reached after a check of files in place.
+     */
     private void callWithFences(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
         makeBetween(wait, own, ours, values -> {
             if (own != done) {
@@ -375,11 +382,11 @@ final class Submission<R> {
                 succeeded = failure == null;
                 call.leave();
             }));
-            done.release(); // the work keeps it now; when the call has failed, fail() does this
+            done.release(); // the work keeps the fence now; after a failed call, fail() releases the fence
         });
     }
 
-    /** Reaches {@code done} once its code has reached {@code own} and the files that it uses in place are found untouched. */
+    /** Reaches {@code done} once the code has reached {@code own} and the files used in place are found untouched. */
     private void lookBetween(Fence own, Fence done) {
         MemoryHolder holder = call.holder();
         MemoryHolder before = holder.enter();
@@ -395,7 +402,7 @@ final class Submission<R> {
         }
     }
 
-    /** Without a caller's fence the call gets its own, whose timeline fails when the program drops it. */
+    /** Calls without a caller's fence: the call gets its own fence. The fence's timeline fails when the program drops the fence. */
     private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
         Fence done = Fence.at(timeline, 1);
         makeBetween(wait, done, List.of(done, timeline), values -> awaitContents(values, done));
@@ -406,7 +413,7 @@ final class Submission<R> {
             List<RefCounted> both = both(wait, ours);
             whenAdmitted(both, () -> start(wait, done, both, conclusion));
         } else {
-            makeAfter(wait, ours, _ -> start(null, done, ours, conclusion)); // reached, so that inputs are ready
+            makeAfter(wait, ours, _ -> start(null, done, ours, conclusion)); // fence reached: inputs are ready
         }
     }
 
@@ -436,7 +443,7 @@ final class Submission<R> {
         }
     }
 
-    /** Fails the call if a file that the program uses in place was touched during it, and returns whether it was. */
+    /** Fails the call if a file used in place by the program was touched during the call, and returns whether a file was touched. */
     private boolean hasLostFile(@Nullable Object[] values) {
         IreeException cause = program.inPlace().failureSince(call.filesSeen());
         if (cause != null) {
@@ -458,7 +465,7 @@ final class Submission<R> {
         }
     }
 
-    /** Releases the program, and then delivers the results if there is still a receiver; returns whether there is. */
+    /** Releases the program, and then delivers the results if there is still a receiver; returns whether there is a receiver. */
     private boolean finish(@Nullable Object[] values) {
         boolean wanted = future.claim();
         if (!wanted) {

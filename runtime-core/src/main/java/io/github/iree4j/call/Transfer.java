@@ -4,9 +4,9 @@ import io.github.iree4j.tensor.TensorElements;
 import java.util.function.BooleanSupplier;
 
 /**
- * An argument whose ownership passes to the program with the call.
+ * An argument owned by the program from the call on.
  *
- * @param elements those of a tensor
- * @param take closes the tensor on behalf of the call; false when it was closed already
+ * @param elements the elements of a tensor
+ * @param take closes the tensor on behalf of the call; false when the tensor was closed already
  */
 public record Transfer(TensorElements elements, BooleanSupplier take) {}

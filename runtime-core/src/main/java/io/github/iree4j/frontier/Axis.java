@@ -4,10 +4,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * The permanent name of one timeline: a {@code long}, so that frontiers hold axes without objects. This class packs and unpacks axes.
+ * The permanent name of a timeline: a {@code long}, so that frontiers hold axes without objects. This class packs and
+ * unpacks axes.
  *
- * <p>Axes are compared as unsigned numbers ({@link #compare}); that order is the order of frontiers and of the wire form. An axis is
- * never reused: see {@link AxisAllocator}.
+ * <p>Axes are compared as unsigned numbers ({@link #compare}), which is the order of frontiers and of the wire form. An
+ * axis is never reused: see {@link AxisAllocator}.
  */
 public final class Axis {
     /*
@@ -35,12 +36,12 @@ public final class Axis {
     private Axis() {}
 
     /**
-     * Packs an axis. Only {@link AxisAllocator} creates new ones; other callers name an existing one.
+     * Packs an axis. Only {@link AxisAllocator} creates new axes; other callers name an existing axis.
      *
      * @param session the session of the process that owns the timeline, 1 to 255
-     * @param machine its machine, 0 to 255
+     * @param machine the process's machine, 0 to 255
      * @param domain the kind of timeline
-     * @param ordinal its number within that kind, 0 to 2^40 - 1
+     * @param ordinal the timeline's number within the kind, 0 to 2^40 - 1
      * @return the axis
      * @throws IreeException INVALID_ARGUMENT when a part is out of range
      */
@@ -52,7 +53,7 @@ public final class Axis {
     }
 
     /**
-     * Returns the session, which identifies one run of a process.
+     * Returns the session, which identifies a run of a process.
      *
      * @param axis the axis
      * @return 1 to 255
@@ -76,7 +77,7 @@ public final class Axis {
      *
      * @param axis a valid axis
      * @return the domain
-     * @throws IreeException INVALID_ARGUMENT when no domain has that number
+     * @throws IreeException INVALID_ARGUMENT when no domain has the axis's number
      */
     public static CausalDomain domain(long axis) {
         int number = domainNumber(axis);
@@ -103,7 +104,7 @@ public final class Axis {
      * Returns whether the bits are a valid axis, with a session and an existing domain. For untrusted input.
      *
      * @param bits any long
-     * @return true if they form an axis
+     * @return true if the bits form an axis
      */
     public static boolean isValid(long bits) {
         return session(bits) != 0 && CausalDomain.ofNumber(domainNumber(bits)) != null;
@@ -133,7 +134,7 @@ public final class Axis {
         return label + ":" + ordinal(axis) + "@m" + machine(axis) + ".s" + session(axis);
     }
 
-    /** The bits of session and machine. */
+    /** Returns the bits of session and machine. */
     static int node(long axis) {
         return (int) (axis >>> 48);
     }

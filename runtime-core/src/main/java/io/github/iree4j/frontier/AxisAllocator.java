@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 /**
  * Allocates axes, in ascending order per domain, each once.
  *
- * <p>All code of one process takes its axes from {@link #ofProcess()}, or from an allocator with a unique (session, machine) pair: a
- * cluster leases both. Safe from any thread.
+ * <p>All code of a process takes axes from {@link #ofProcess()}, or from an allocator with a unique (session, machine)
+ * pair: a cluster leases both. Safe from any thread.
  */
 public final class AxisAllocator {
     private static final class OfProcess {
@@ -18,7 +18,7 @@ public final class AxisAllocator {
 
     private final int session;
     private final int machine;
-    private final AtomicLongArray next; // per domain, the ordinal to allocate next
+    private final AtomicLongArray next; // next ordinal to allocate, by domain
 
     private AxisAllocator(int session, int machine, long firstOrdinal) {
         Axis.of(session, machine, CausalDomain.QUEUE, firstOrdinal); // checks the ranges
@@ -31,19 +31,20 @@ public final class AxisAllocator {
     }
 
     /**
-     * Returns the allocator of this process: machine 0, and a session computed from the process id and the instant of its start, so that it
-     * changes from run to run. Axes are unique within the process. A session has eight bits, so two runs share one with probability 1/255;
-     * where axes outlive the process, in a cluster, the session is leased with the machine, see {@link #create}.
+     * Returns the allocator of this process: machine 0, and a session computed from the process id and start instant,
+     * so that the session changes from run to run. Axes are unique within the process. A session has eight bits, so two
+     * runs share a session with probability 1/255; where axes outlive the process, in a cluster, the session is leased
+     * with the machine, see {@link #create}.
      *
-     * @return the allocator, always the same
+     * @return always the same allocator
      */
     public static AxisAllocator ofProcess() {
         return OfProcess.INSTANCE;
     }
 
     /**
-     * Creates an allocator for a session and machine that the caller knows to be unused. For leases, and for tests that need predictable
-     * axes.
+     * Creates an allocator for a session and machine known by the caller to be unused. For leases, and for tests that
+     * need predictable axes.
      *
      * @param session 1 to 255
      * @param machine 0 to 255
@@ -54,7 +55,7 @@ public final class AxisAllocator {
         return new AxisAllocator(session, machine, 0);
     }
 
-    /** An allocator that starts at an ordinal. */
+    /** Creates an allocator that starts at an ordinal. */
     static AxisAllocator createAt(int session, int machine, long firstOrdinal) {
         return new AxisAllocator(session, machine, firstOrdinal);
     }
@@ -62,8 +63,8 @@ public final class AxisAllocator {
     /**
      * Allocates an axis.
      *
-     * @param domain the kind of timeline that it names
-     * @return an axis that was never allocated before
+     * @param domain the kind of timeline
+     * @return an axis never allocated before
      * @throws IreeException RESOURCE_EXHAUSTED when all 2^40 ordinals of the domain are used
      */
     public long allocate(CausalDomain domain) {
@@ -104,7 +105,7 @@ public final class AxisAllocator {
         return session(process.pid(), start);
     }
 
-    /** Mixes the bits, so that a container whose process id is always the same also gets a new session. */
+    /** Mixes the bits, so that a container with a constant process id also gets a new session. */
     static int session(long pid, Instant start) {
         long bits = pid * 0x9E37_79B9_7F4A_7C15L + start.getEpochSecond() * 1_000L + start.getNano() / 1_000_000;
         bits = (bits ^ bits >>> 33) * 0xFF51_AFD7_ED55_8CCDL;

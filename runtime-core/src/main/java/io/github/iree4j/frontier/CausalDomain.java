@@ -3,11 +3,11 @@ package io.github.iree4j.frontier;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The kind of timeline that an {@link Axis} names. The numbers are part of the axis and of the wire form. */
+/** The kind of a timeline named by an {@link Axis}. The numbers are part of the axis and of the wire form. */
 public enum CausalDomain {
     /** A queue of a device: one epoch per operation. */
     QUEUE(0),
-    /** A channel that several queues share: one epoch per collective operation, whatever the number of participants. */
+    /** A channel shared by several queues: one epoch per collective operation, whatever the number of participants. */
     COLLECTIVE(1),
     /** Work of the host: contexts, threads, callers. */
     HOST(3);
@@ -21,7 +21,7 @@ public enum CausalDomain {
     }
 
     /**
-     * Returns the number that stands for the domain in an axis: 0, 1 or 3.
+     * Returns the domain's number in an axis: 0, 1 or 3.
      *
      * @return the number
      */
@@ -29,12 +29,12 @@ public enum CausalDomain {
         return number;
     }
 
-    /** The domain's name in formatted axes. */
+    /** Returns the domain's name in formatted axes. */
     String label() {
         return label;
     }
 
-    /** The domain of that number, or null. */
+    /** Returns the domain of a number, or null. */
     static @Nullable CausalDomain ofNumber(int number) {
         return switch (number) {
             case 0 -> QUEUE;

@@ -11,11 +11,11 @@ public interface CompletedEpochs {
     CompletedEpochs NONE = axis -> 0;
 
     /**
-     * Returns how far an axis has completed.
+     * Returns the completed epoch of an axis.
      *
      * @param axis the axis, known or not
-     * @return the greatest epoch e such that everything on the axis up to e is known to have retired; 0 when nothing is, or the axis is
-     *     unknown. That it is below an epoch does not prove that the epoch has not retired
+     * @return the greatest epoch e such that everything on the axis up to e is known to have retired; 0 when nothing
+     *     is, or the axis is unknown. A result below an epoch does not prove that the epoch has not retired
      */
     long completed(long axis);
 }

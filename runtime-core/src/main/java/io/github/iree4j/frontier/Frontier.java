@@ -6,23 +6,25 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 
 /**
- * What happens before one point: for each of a few axes, everything up to an epoch. A sparse vector clock; immutable.
+ * The history before a point: for each of a few axes, everything up to an epoch. A sparse vector clock; immutable.
  *
- * <p>Entries are sorted by axis ({@link Axis#compare}) and have epochs above 0; an axis that is not mentioned is at 0. There are at
- * most {@value #DEFAULT_CAPACITY} entries unless a caller asks for another capacity, up to {@value #MAXIMUM_CAPACITY}. When not all fit,
- * those with the smallest epochs are evicted and the frontier is <em>tainted</em>: it asserts more than its entries say. A frontier of
- * external origin is tainted too. The remaining entries never prove a tainted frontier.
+ * <p>Entries are sorted by axis ({@link Axis#compare}) and have epochs above 0; an axis without an entry is at 0. There
+ * are at most {@value #DEFAULT_CAPACITY} entries unless a caller requests another capacity, up to
+ * {@value #MAXIMUM_CAPACITY}. When not all entries fit, the entries with the smallest epochs are evicted and the
+ * frontier is <em>tainted</em>: the frontier asserts more than its entries do. A frontier of external origin is tainted
+ * too. The remaining entries never prove a tainted frontier.
  *
- * <p>A frontier produced by an operation marks the operation's own entry. Once that has completed, everything the frontier asserts has
- * completed, tainted or not: this ends every taint.
+ * <p>A frontier produced by an operation marks the operation's own entry. Once this entry has completed, everything
+ * asserted by the frontier has completed, tainted or not: completion of the own entry ends every taint.
  *
- * <p>A value type: frontiers are equal when their entries, taint and producer are. Safe from any thread.
+ * <p>A value type: frontiers are equal when entries, taint and producer are equal. Safe from any thread.
  */
 public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, WideFrontier {
     /*
-     * Subclasses hold the entries. One entry is two fields. Several, or none, are an array of axes and one of epochs, sorted by axis, sized
-     * exactly and never written after construction. All frontiers with the same axes from one MutableFrontier, nearly all that a queue
-     * produces, share the array of axes: comparing those starts with a reference comparison.
+     * Subclasses hold the entries. A single entry is two fields. Several entries, or none, are an array of axes and an
+     * array of epochs, sorted by axis, sized exactly and never written after construction. All frontiers with the same
+     * axes from one MutableFrontier, nearly all frontiers produced by a queue, share the array of axes: comparing such
+     * frontiers starts with a reference comparison.
      *
      * Size, with HotSpot's default flags (compressed references and class pointers, 8-byte alignment):
      *
@@ -71,10 +73,10 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns a frontier with one entry.
+     * Returns a frontier with a single entry.
      *
      * @param axis the axis
-     * @param epoch its epoch, above 0
+     * @param epoch the epoch, above 0
      * @return the frontier; untainted, without producer
      * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
      */
@@ -84,10 +86,10 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns the frontier of an operation without dependencies: its own entry.
+     * Returns the frontier of an operation without dependencies: the operation's own entry.
      *
-     * @param axis the axis of the queue that ran it
-     * @param epoch its epoch, above 0
+     * @param axis the axis of the queue that ran the operation
+     * @param epoch the operation's epoch, above 0
      * @return the frontier; untainted, the entry is its producer's
      * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
      */
@@ -99,9 +101,10 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /**
      * Returns the frontier of another operation of the same queue, also without dependencies.
      *
-     * @param epoch its epoch, above 0
-     * @return the frontier; untainted, its only entry is its producer's
-     * @throws IreeException INVALID_ARGUMENT when this is not such a frontier, or the epoch is not above 0
+     * @param epoch the operation's epoch, above 0
+     * @return the frontier; untainted, with only the producer's entry
+     * @throws IreeException INVALID_ARGUMENT when this is not a frontier of an operation without dependencies, or the
+     *     epoch is not above 0
      */
     public final Frontier producedAt(long epoch) {
         if (epoch <= 0 || size() != 1 || !hasProducer()) {
@@ -143,7 +146,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns how many entries there are.
+     * Returns the number of entries.
      *
      * @return 0 to {@link #MAXIMUM_CAPACITY}
      */
@@ -169,7 +172,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
      * Returns the known epoch of an axis.
      *
      * @param axis the axis
-     * @return its epoch; 0 when it is not mentioned, which proves nothing: see {@link #reaches}
+     * @return the epoch; 0 for an axis without an entry, which proves nothing: see {@link #reaches}
      */
     public final long epochOf(long axis) {
         int index = indexOf(axis);
@@ -177,12 +180,13 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether everything on an axis up to an epoch happens before this point. Completed entries are dropped without a trace: after a
-     * NO, ask whether the epoch has completed.
+     * Returns whether everything on an axis up to an epoch happens before this point. Completed entries are dropped
+     * without a trace: after NO, check whether the epoch has completed.
      *
      * @param axis the axis
      * @param epoch the epoch, above 0
-     * @return YES if an entry of that axis is at or beyond the epoch; else UNKNOWN when this is tainted, since it may have lost that entry
+     * @return YES if an entry of the axis is at or beyond the epoch; else UNKNOWN when this frontier is tainted, since
+     *     the entry may be lost
      */
     public final Known reaches(long axis, long epoch) {
         if (epochOf(axis) >= epoch) {
@@ -192,7 +196,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether this asserts more than its entries say.
+     * Returns whether this frontier asserts more than the entries do.
      *
      * @return true if entries were lost or external code contributed
      */
@@ -201,9 +205,9 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether an operation produced this, so that one of the entries is its own.
+     * Returns whether an operation produced this frontier, so that the operation's own entry is included.
      *
-     * @return false for joins of several
+     * @return false for joins of several frontiers
      */
     public final boolean hasProducer() {
         return marks >>> PRODUCER_SHIFT != 0;
@@ -232,7 +236,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /**
      * Returns the same frontier with taint, for an external contribution.
      *
-     * @return this if tainted already
+     * @return this frontier if tainted already
      */
     public final Frontier tainted() {
         if (isTainted()) {
@@ -242,17 +246,17 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether this knows everything that another asserts: the other is not tainted and each of its entries is at or below
-     * the entry of the same axis here. Allocates nothing.
+     * Returns whether this frontier knows everything that another asserts: the other is not tainted, and each of its
+     * entries is at or below the entry of the same axis here. Allocates nothing.
      *
-     * @param right the other
-     * @return false whenever it cannot be proved from the entries, so always when {@code right} is tainted
+     * @param right the other frontier
+     * @return false whenever dominance cannot be proved from the entries, so always when {@code right} is tainted
      */
     public final boolean dominates(Frontier right) {
         return !right.isTainted() && dominatesEntries(right);
     }
 
-    /** The part of dominance that compares entries. Not full dominance: it ignores what {@code right} lost. */
+    /** Returns the part of dominance that compares entries. Not full dominance: entries lost by {@code right} are ignored. */
     boolean dominatesEntries(Frontier right) {
         if (right.size() == 1) { // the most common query of a wait
             return epochOf(right.axis(0)) >= right.epoch(0);
@@ -261,16 +265,17 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether everything that another asserts is known here or has completed: the predicate for reuse of memory, with the requester
-     * on the left and the death frontier on the right. Like {@link #dominates}, but an entry also counts once it has completed, and all of
-     * {@code right}, taint included, once its producer's entry has. Allocates nothing.
+     * Returns whether everything that another frontier asserts is known here or has completed: the predicate for reuse
+     * of memory, with the requester on the left and the death frontier on the right. Like {@link #dominates}, but a
+     * completed entry also counts, and all of {@code right}, taint included, counts once the entry of its producer has
+     * completed. Allocates nothing.
      *
-     * <p>An axis of {@code right} that is absent here proves nothing: two programs with disjoint axes share memory without waiting exactly
-     * when the freed work has completed.
+     * <p>An axis of {@code right} that is absent here proves nothing: two programs with disjoint axes share memory
+     * without waiting exactly when the freed work has completed.
      *
-     * @param right the other
-     * @param completed what has completed
-     * @return false whenever it cannot be proved
+     * @param right the other frontier
+     * @param completed the completed epochs
+     * @return false whenever coverage cannot be proved
      */
     public final boolean covers(Frontier right, CompletedEpochs completed) {
         if (right.isTainted()) {
@@ -292,14 +297,15 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether everything this asserts has completed: its producer's entry, or, without taint, every entry. Allocates nothing.
+     * Returns whether everything asserted by this frontier has completed: the producer's entry, or, without taint,
+     * every entry. Allocates nothing.
      *
-     * @param completed what has completed
-     * @return false whenever it cannot be proved
+     * @param completed the completed epochs
+     * @return false whenever completion cannot be proved
      */
     public final boolean isCompleted(CompletedEpochs completed) {
         if (hasProducer()) {
-            // The own entry is one of the entries: until it has completed, not all have.
+            // The own entry is one of the entries: until the own entry has completed, not all entries have.
             return isProducerCompleted(completed);
         }
         if (isTainted()) {
@@ -313,17 +319,17 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return true;
     }
 
-    /** Whether the producing operation has completed, and with it everything that this asserts. */
+    /** Returns whether the producing operation has completed, and hence everything asserted by this frontier. */
     final boolean isProducerCompleted(CompletedEpochs completed) {
         int producer = marks >>> PRODUCER_SHIFT;
         return producer != 0 && completed.completed(axis(producer - 1)) >= epoch(producer - 1);
     }
 
     /**
-     * Compares this with another by {@link #dominates}, in one pass. Allocates nothing.
+     * Compares this frontier with another by {@link #dominates}, in one pass. Allocates nothing.
      *
-     * @param right the other
-     * @return BEFORE when only {@code right} dominates, AFTER when only this does
+     * @param right the other frontier
+     * @return BEFORE when only {@code right} dominates, AFTER when only this frontier dominates
      */
     public final FrontierOrder compare(Frontier right) {
         int differences = differences(right);
@@ -335,18 +341,23 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return before ? FrontierOrder.BEFORE : FrontierOrder.CONCURRENT;
     }
 
-    /** {@link #BELOW} if an entry of {@code right} is not reached here, {@link #ABOVE} if one here is not reached there. */
+    /**
+     * Returns {@link #BELOW} if an entry of {@code right} is not reached here, and {@link #ABOVE} if an entry here is
+     * not reached by {@code right}.
+     */
     int differences(Frontier right) {
         return (dominatesEntries(right) ? 0 : BELOW) | (right.dominatesEntries(this) ? 0 : ABOVE);
     }
 
     /**
-     * Returns what is missing for {@link #covers}: the entries of the other that are neither known here nor completed. Waiting for
-     * them makes this cover an untainted {@code right}; the entries that a tainted one lost are not included, its producer's entry is.
+     * Returns the entries missing for {@link #covers}: the other's entries that are neither known here nor completed.
+     * Waiting for the missing entries makes this frontier cover an untainted {@code right}. Entries lost by a tainted
+     * frontier are not included; the entry of its producer is.
      *
-     * @param right the other
-     * @param completed what has completed
-     * @return those of its entries; tainted if it is and its producer has not completed; without producer
+     * @param right the other frontier
+     * @param completed the completed epochs
+     * @return the missing entries; tainted if {@code right} is tainted and its producer has not completed; without
+     *     producer
      */
     public final Frontier uncovered(Frontier right, CompletedEpochs completed) {
         if (right.isProducerCompleted(completed)) {
@@ -370,7 +381,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /**
      * Joins two histories with the default capacity, see {@link #merge(Frontier, int)}.
      *
-     * @param other the other
+     * @param other the other frontier
      * @return the join
      */
     public final Frontier merge(Frontier other) {
@@ -378,12 +389,13 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Joins two histories: for each axis the greater epoch. When not all entries fit, those with the greatest epochs stay (of equal ones
-     * that with the greater axis) and the join is tainted, as it is when an input is. Because the choice depends only on the entries,
-     * joining is associative, commutative and idempotent even when entries are lost.
+     * Joins two histories: for each axis the greater epoch. When not all entries fit, the entries with the greatest
+     * epochs stay (among equal epochs, the greater axis) and the join is tainted. The join is also tainted when an
+     * input is. The choice depends only on the entries, so joining is associative, commutative and idempotent even when
+     * entries are lost.
      *
-     * @param other the other
-     * @param capacity how many entries the join may have, 1 to {@link #MAXIMUM_CAPACITY}
+     * @param other the other frontier
+     * @param capacity maximum number of entries of the join, 1 to {@link #MAXIMUM_CAPACITY}
      * @return the join; without producer
      * @throws IreeException INVALID_ARGUMENT when the capacity is out of range
      */
@@ -395,7 +407,8 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns this with an entry at least as high as given: a join with the frontier of that one entry, with the default capacity.
+     * Returns this frontier with an entry at least as high as given: a join with the frontier of the given entry, with
+     * the default capacity.
      *
      * @param axis the axis
      * @param epoch the epoch, above 0
@@ -407,14 +420,15 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * The first entry of {@code right}, from the cursor on, that no entry here is at or above.
+     * Returns the first entry of {@code right}, from the cursor on, without an entry here at or above.
      *
-     * @param cursor {@link #START}, or one more than the last call returned
-     * @return the index of the entry in the low half, the position in this frontier in the high half; {@link #end} when there is none
+     * @param cursor {@link #START}, or the last result plus one
+     * @return the index of the entry in the low half, the position in this frontier in the high half; {@link #end} when
+     *     there is none
      */
     abstract long nextUndominated(Frontier right, long cursor);
 
-    /** The scan for any two frontiers. Narrow ones of one node have a faster one, on 32-bit keys. */
+    /** Scans any two frontiers. Narrow frontiers of one node have a faster scan, on 32-bit keys. */
     final long nextUndominatedByAxis(Frontier right, long cursor) {
         int left = (int) (cursor >>> 32);
         int index = (int) cursor;
@@ -430,7 +444,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return end(right);
     }
 
-    /** The result of {@link #nextUndominated} when there is none. */
+    /** Returns the result of {@link #nextUndominated} when there is no such entry. */
     static long end(Frontier right) {
         return END | right.size();
     }
@@ -438,20 +452,20 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /** High half of the cursor at the end, whatever the position. */
     private static final long END = 0x7FFF_FFFFL << 32;
 
-    /** The index of the axis, or {@code -1 - index} of its insertion point. */
+    /** Returns the index of the axis, or {@code -1 - index} of its insertion point. */
     abstract int indexOf(long axis);
 
-    /** Whether both mention the same axes. */
+    /** Returns whether both frontiers mention the same axes. */
     abstract boolean sharesAxes(Frontier other);
 
     /**
-     * Raises the epochs of a frontier that has the same axes to at least those here.
+     * Raises the epochs of a frontier with the same axes to at least the epochs here.
      *
-     * @return false when it has other axes; epochs of leading common axes may have been raised then
+     * @return false for a frontier with other axes; epochs of leading common axes may have been raised in this case
      */
     abstract boolean raise(Frontier shape, long[] epochs);
 
-    /** Returns the same axes with other epochs, which are copied, and other marks; the node is kept. */
+    /** Returns the same axes with copies of other epochs, and other marks; the node is kept. */
     abstract Frontier withEpochs(long[] newEpochs, int newMarks);
 
     /** Returns the same entries with other marks; the node is kept. */

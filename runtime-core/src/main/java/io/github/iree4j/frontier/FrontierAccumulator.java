@@ -4,26 +4,28 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * The ordered frontier of a FIFO queue: what happens before the operation that it issues next.
+ * The ordered frontier of a FIFO queue: the history before the operation that the queue issues next.
  *
- * <p>For each operation, in the order of issue: {@link #join} the frontier of each of its waits, then {@link #issue} with its epoch. Every
- * operation inherits everything joined before it, since it runs after all of it. Join only waits that the operation, and so every later
- * one, certainly runs after; a wait that is dropped because it is known already need not be joined.
+ * <p>For each operation, in the order of issue: {@link #join} the frontier of each of its waits, then {@link #issue}
+ * the operation's epoch. Every operation inherits everything joined before, since the operation runs after all of it.
+ * Join only waits that the operation, and so every later operation, certainly runs after; a wait dropped as already
+ * known need not be joined.
  *
- * <p>Stays small and recovers from taint: completed entries are dropped before any is evicted; everything is dropped once all issued
- * operations have completed; and taint ends once what was lost has completed. Not thread-safe.
+ * <p>Stays small and recovers from taint: completed entries are dropped before any is evicted; everything is dropped
+ * once all issued operations have completed; and taint ends once everything lost has completed. Not thread-safe.
  */
 public final class FrontierAccumulator {
     /*
-     * Taint is a debt, paid when what was lost has completed. A lost entry (a, e) is paid by completed(a) >= e; a joined tainted frontier
-     * by its producer's entry; one without producer, and what `owed` has no room for, by this queue: the next operation runs after
-     * everything joined, so its completion implies theirs. That also pays debts whose own axes never get there: those of a lost device, or
-     * of queues not tracked here.
+     * Taint is a debt, paid when everything lost has completed. completed(a) >= e pays a lost entry (a, e). The
+     * producer's entry pays a joined tainted frontier. This queue pays a tainted frontier without producer, and debts
+     * without room in `owed`: the next operation runs after everything joined, so completion of the operation implies
+     * completion of everything joined. This also pays debts whose own axes never complete: axes of a lost device, or of
+     * queues not tracked here.
      *
-     * The entries of `owed` are kept only to check for completion; they are in no snapshot.
+     * The entries of `owed` are kept only to check for completion, and are in no snapshot.
      */
 
-    /** How many debts are tracked individually. A guess; beyond it taint lasts until this queue's own operation has completed. */
+    /** Maximum number of debts tracked individually. A guess; beyond this number, taint lasts until this queue's own operation has completed. */
     private static final int DEBTS = 64;
 
     /** The value of {@link #ownDebt} and {@link #lastDebt} while the paying operation has no epoch yet. */
@@ -32,12 +34,12 @@ public final class FrontierAccumulator {
     private final long axis;
     private final MutableFrontier entries;
     private final MutableFrontier owed = new MutableFrontier(DEBTS, (lost, epoch, completed) -> oweOwn());
-    private long ownDebt; // own epoch that pays all debts not in `owed`, 0 when there are none
-    private long lastDebt; // own epoch that pays all debts, whatever happens to other axes, 0 when there are none
+    private long ownDebt; // own epoch that pays all debts not in `owed`, 0 without such debts
+    private long lastDebt; // own epoch that pays all debts, regardless of other axes, 0 without debts
     private long issued; // the last epoch issued
     private long merges;
     private long evictions;
-    private boolean joined; // since the last issue: no issued operation runs after that join yet
+    private boolean joined; // joined since the last issue: no issued operation runs after the join yet
 
     /**
      * Creates the frontier of a queue that has issued nothing, with the default capacity.
@@ -52,7 +54,7 @@ public final class FrontierAccumulator {
      * Creates the frontier of a queue that has issued nothing.
      *
      * @param axis the queue's axis
-     * @param capacity how many entries its operations' frontiers may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
+     * @param capacity maximum number of entries in the frontiers of operations, 1 to {@link Frontier#MAXIMUM_CAPACITY}
      * @throws IreeException INVALID_ARGUMENT when there is no such axis, or the capacity is out of range
      */
     public FrontierAccumulator(long axis, int capacity) {
@@ -83,13 +85,13 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Returns whether the next operation runs after a point anyway, so that a wait for it can be dropped: the point is known here or has
-     * completed.
+     * Returns whether the next operation runs after a point anyway, so that a wait for the point can be dropped: the
+     * point is known here or has completed.
      *
-     * @param pointAxis the axis of the operation that would be waited for
-     * @param epoch its epoch
-     * @param completed what has completed
-     * @return false whenever it cannot be proved
+     * @param pointAxis the axis of the awaited operation
+     * @param epoch the awaited operation's epoch
+     * @param completed the completed epochs
+     * @return false whenever this cannot be proved
      */
     public boolean covers(long pointAxis, long epoch, CompletedEpochs completed) {
         return entries.epochOf(pointAxis) >= epoch || completed.completed(pointAxis) >= epoch;
@@ -98,14 +100,14 @@ public final class FrontierAccumulator {
     /**
      * Returns whether the next operation's frontier would be tainted.
      *
-     * @return true if something was lost or external and is not known to have completed
+     * @return true if lost entries or external contributions are not known to have completed
      */
     public boolean isTainted() {
         return entries.isTainted();
     }
 
     /**
-     * Returns how many frontiers were joined because they had not completed.
+     * Returns the number of frontiers joined because they had not completed.
      *
      * @return the count
      */
@@ -114,7 +116,7 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Returns how many entries were evicted for lack of room.
+     * Returns the number of entries evicted for lack of room.
      *
      * @return the count
      */
@@ -125,8 +127,8 @@ public final class FrontierAccumulator {
     /**
      * Joins the frontier of a wait of the next operation.
      *
-     * @param wait the frontier that the waited-for point carries
-     * @param completed what has completed
+     * @param wait the frontier carried by the awaited point
+     * @param completed the completed epochs
      */
     public void join(Frontier wait, CompletedEpochs completed) {
         settle(completed);
@@ -149,9 +151,9 @@ public final class FrontierAccumulator {
      * Issues the next operation with its epoch.
      *
      * @param epoch the epoch, above all issued before
-     * @param completed what has completed
-     * @return the operation's frontier: everything joined so far and its own entry
-     * @throws IreeException INVALID_ARGUMENT when the epoch is not above the last one
+     * @param completed the completed epochs
+     * @return the operation's frontier: everything joined so far and the own entry
+     * @throws IreeException INVALID_ARGUMENT when the epoch is not above the last epoch
      */
     public Frontier issue(long epoch, CompletedEpochs completed) {
         if (epoch <= issued) {
@@ -173,9 +175,9 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Returns the frontier that the next operation runs after so far.
+     * Returns the current frontier of everything before the next operation.
      *
-     * @param completed what has completed
+     * @param completed the completed epochs
      * @return the frontier, without producer
      */
     public Frontier snapshot(CompletedEpochs completed) {
@@ -183,7 +185,7 @@ public final class FrontierAccumulator {
         return entries.snapshot();
     }
 
-    /** Drops what has completed, as far as that is cheap to determine: everything when nothing is in flight, and paid debts. */
+    /** Drops completed entries and debts, as far as cheap to determine: everything when nothing is in flight, and paid debts. */
     private void settle(CompletedEpochs completed) {
         if (!joined && issued != 0 && completed.completed(axis) >= issued) {
             if (entries.size() != 0 || entries.isTainted()) {

@@ -41,11 +41,12 @@ public final class FrontierCodec {
     }
 
     /**
-     * Writes a frontier at the buffer's position and advances the position. Any byte order; it is kept.
+     * Writes a frontier at the buffer's position and advances the position. The buffer may have any byte order, which
+     * is kept.
      *
      * @param frontier the frontier
      * @param target the buffer
-     * @throws IreeException OUT_OF_RANGE when it does not fit; then nothing is written
+     * @throws IreeException OUT_OF_RANGE when the frontier does not fit; nothing is written in this case
      */
     public static void encode(Frontier frontier, ByteBuffer target) {
         int size = encodedSize(frontier);
@@ -67,12 +68,13 @@ public final class FrontierCodec {
     }
 
     /**
-     * Reads a frontier at the buffer's position and advances the position. Reads and allocates about 4 KiB at most, whatever the input.
+     * Reads a frontier at the buffer's position and advances the position. Reads and allocates about 4 KiB at most,
+     * whatever the input.
      *
      * @param source the buffer; any byte order, which is kept
-     * @return the frontier that was written
-     * @throws IreeException INCOMPATIBLE for another version; DATA_LOSS for any other invalid input, saying what and where; then the
-     *     position does not change
+     * @return the frontier
+     * @throws IreeException INCOMPATIBLE for another version; DATA_LOSS for any other invalid input, naming the error
+     *     and place; the position does not change in this case
      */
     public static Frontier decode(ByteBuffer source) {
         ByteBuffer in = source.slice().order(ByteOrder.LITTLE_ENDIAN);

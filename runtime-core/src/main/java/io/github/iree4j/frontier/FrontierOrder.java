@@ -1,13 +1,13 @@
 package io.github.iree4j.frontier;
 
-/** The order of one frontier relative to another, see {@link Frontier#compare}. */
+/** The order of a frontier relative to another, see {@link Frontier#compare}. */
 public enum FrontierOrder {
-    /** Each dominates the other: they know the same. */
+    /** Each frontier dominates the other: both have the same knowledge. */
     EQUAL,
-    /** Only the other dominates: it knows everything that this one knows, and more. */
+    /** Only the other frontier dominates: the other knows everything known here, and more. */
     BEFORE,
-    /** Only this one dominates: it knows everything that the other knows, and more. */
+    /** Only this frontier dominates: this frontier knows everything that the other knows, and more. */
     AFTER,
-    /** Neither is proved to dominate. Nothing dominates a tainted frontier, so two tainted ones are always concurrent. */
+    /** Neither frontier is proved to dominate. Nothing dominates a tainted frontier, so two tainted frontiers are always concurrent. */
     CONCURRENT
 }

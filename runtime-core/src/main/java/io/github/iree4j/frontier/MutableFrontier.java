@@ -5,18 +5,20 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 
 /**
- * A builder of frontiers: joins the frontiers of an operation's waits, then makes a snapshot with the operation's own entry.
+ * A builder of frontiers: joins the frontiers of an operation's waits, then makes a snapshot with the operation's own
+ * entry.
  *
- * <p>Joins follow {@link Frontier#merge(Frontier, int)}, with one addition: when entries do not fit, completed ones are dropped first,
- * which does not taint. Frontiers whose producer has completed add nothing at all.
+ * <p>Joins follow {@link Frontier#merge(Frontier, int)}, with one addition: when entries do not fit, completed entries
+ * are dropped first, without taint. Frontiers whose producer has completed add nothing at all.
  *
- * <p>Not thread-safe. Joining the same axes again, as queues do, allocates nothing; a snapshot allocates its epochs and shares its axes
- * with the previous one.
+ * <p>Not thread-safe. Joining the same axes again, as queues do, allocates nothing; a snapshot allocates its epochs and
+ * shares its axes with the previous snapshot.
  */
 public final class MutableFrontier {
     /*
-     * The axes are those of `shape`, an immutable frontier with stale epochs; `epochs` has the current ones, at the same index. A change of
-     * axes creates a new shape. Snapshots share the shape's array of axes, so equal axes are mostly identical.
+     * `shape`, an immutable frontier with stale epochs, has the axes; `epochs` has the current epochs, at the same
+     * index. A change of axes creates a new shape. Snapshots share the shape's array of axes, so equal axes are mostly
+     * identical.
      */
 
     /** Receives the evicted entries. */
@@ -42,7 +44,7 @@ public final class MutableFrontier {
     /**
      * Creates an empty frontier.
      *
-     * @param capacity how many entries it may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
+     * @param capacity maximum number of entries, 1 to {@link Frontier#MAXIMUM_CAPACITY}
      * @throws IreeException INVALID_ARGUMENT when the capacity is out of range
      */
     public MutableFrontier(int capacity) {
@@ -60,7 +62,7 @@ public final class MutableFrontier {
     }
 
     /**
-     * Returns how many entries there are.
+     * Returns the number of entries.
      *
      * @return 0 to the capacity
      */
@@ -72,7 +74,7 @@ public final class MutableFrontier {
      * Returns the known epoch of an axis.
      *
      * @param axis the axis
-     * @return its epoch; 0 when it is not mentioned, which proves nothing
+     * @return the epoch; 0 for an axis without an entry, which proves nothing
      */
     public long epochOf(long axis) {
         int index = shape.indexOf(axis);
@@ -82,18 +84,18 @@ public final class MutableFrontier {
     /**
      * Returns whether a snapshot would be tainted.
      *
-     * @return true if something was lost or external
+     * @return true if an entry was lost or a contribution was external
      */
     public boolean isTainted() {
         return tainted;
     }
 
-    /** Marks this as tainted by an external contribution. */
+    /** Taints this frontier by an external contribution. */
     public void taint() {
         tainted = true;
     }
 
-    /** Removes the taint: everything lost has completed. */
+    /** Removes the taint: all lost entries have completed. */
     void untaint() {
         tainted = false;
     }
@@ -108,17 +110,17 @@ public final class MutableFrontier {
     /**
      * Joins a history.
      *
-     * @param source the history; a tainted one taints this
+     * @param source the history; a tainted history taints this frontier
      */
     public void merge(Frontier source) {
         merge(source, CompletedEpochs.NONE);
     }
 
     /**
-     * Joins a history unless it has completed.
+     * Joins a history unless completed.
      *
-     * @param source the history; ignored when its producer has completed; a tainted one taints this
-     * @param completed what has completed
+     * @param source the history; ignored when its producer has completed; a tainted history taints this frontier
+     * @param completed the completed epochs
      */
     public void merge(Frontier source, CompletedEpochs completed) {
         if (source.isProducerCompleted(completed)) {
@@ -131,11 +133,11 @@ public final class MutableFrontier {
     }
 
     /**
-     * Inserts an entry or raises it.
+     * Inserts or raises an entry.
      *
      * @param axis the axis
-     * @param epoch its epoch, above 0
-     * @param completed what has completed
+     * @param epoch the epoch, above 0
+     * @param completed the completed epochs
      * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
      */
     public void insertOrRaise(long axis, long epoch, CompletedEpochs completed) {
@@ -143,13 +145,14 @@ public final class MutableFrontier {
     }
 
     /**
-     * Inserts an operation's own entry and returns the operation's frontier. The own entry is not evicted, however small.
+     * Inserts an operation's own entry and returns the operation's frontier. The own entry is not evicted, however
+     * small.
      *
      * @param axis the axis of the queue that runs the operation
-     * @param epoch its epoch, above 0 and not below that of its axis here
-     * @param completed what has completed
-     * @return the operation's frontier, with the entry as its producer's
-     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch, or the epoch is below a known one
+     * @param epoch the operation's epoch, above 0 and not below the axis's epoch here
+     * @param completed the completed epochs
+     * @return the operation's frontier, with the own entry as the producer's
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch, or the epoch is below a known epoch
      */
     public Frontier produce(long axis, long epoch, CompletedEpochs completed) {
         int index = raise(axis, epoch, completed, axis);
@@ -162,7 +165,7 @@ public final class MutableFrontier {
         return snapshot(1 + index << Frontier.PRODUCER_SHIFT);
     }
 
-    /** Whether every entry has completed, regardless of lost ones. */
+    /** Returns whether every entry has completed, regardless of lost entries. */
     boolean hasCompleted(CompletedEpochs completed) {
         for (int i = 0; i < epochs.length; i++) {
             if (completed.completed(shape.axis(i)) < epochs[i]) {
@@ -172,7 +175,7 @@ public final class MutableFrontier {
         return true;
     }
 
-    /** Drops the completed entries: they do not affect {@link Frontier#covers}. */
+    /** Drops the completed entries, which do not affect {@link Frontier#covers}. */
     public void prune(CompletedEpochs completed) {
         Entries kept = new Entries(epochs.length);
         for (int i = 0; i < epochs.length; i++) {
@@ -210,7 +213,7 @@ public final class MutableFrontier {
         return index;
     }
 
-    /** Joins entries of other axes: merges both in order, then evicts what does not fit. */
+    /** Joins entries of other axes: merges both in order, then evicts entries that do not fit. */
     private void union(Frontier source, CompletedEpochs completed, long pinned) {
         Entries all = new Entries(epochs.length + source.size());
         int ours = 0;
@@ -254,7 +257,7 @@ public final class MutableFrontier {
         shape = Frontier.ofSorted(Arrays.copyOf(entries.axes, entries.count), epochs.clone(), 0);
     }
 
-    /** Entries in ascending order of axis while they are being joined, perhaps more than fit. */
+    /** Entries in ascending order of axis during a join, possibly exceeding the capacity. */
     private static final class Entries {
         final long[] axes;
         final long[] epochs;
@@ -284,7 +287,7 @@ public final class MutableFrontier {
             return any;
         }
 
-        /** The index of the smallest epoch, of equal ones that of the smallest axis, ignoring the pinned axis. */
+        /** Returns the index of the smallest epoch (among equal epochs, the smallest axis), ignoring the pinned axis. */
         int smallest(long pinned) {
             int smallest = -1;
             for (int i = 0; i < count; i++) {

@@ -3,8 +3,8 @@ package io.github.iree4j.frontier;
 import java.util.Arrays;
 
 /**
- * A frontier of no or several entries whose axes share one session and machine and have ordinals below 2^30, as all do within one process.
- * The shared part is stored once, so an axis takes four bytes.
+ * A frontier of no or several entries whose axes share a session and machine and have ordinals below 2^30, like all
+ * axes within a process. The shared part is stored once, so an axis takes four bytes.
  */
 final class NarrowFrontier extends Frontier {
     /*
@@ -24,7 +24,7 @@ final class NarrowFrontier extends Frontier {
         this.epochs = epochs;
     }
 
-    /** Whether sorted, valid axes can be stored narrowly. */
+    /** Returns whether sorted, valid axes can be stored narrowly. */
     static boolean fits(long[] axes) {
         int node = Axis.node(axes[0]);
         for (long axis : axes) {
@@ -63,7 +63,7 @@ final class NarrowFrontier extends Frontier {
         return (long) (marks & NODE_MASK) << 48 | (key & DOMAIN_MASK) << 40 - ORDINAL_BITS | key & ORDINAL_MASK;
     }
 
-    /** Whether both have the same node, so that keys are comparable. */
+    /** Returns whether both frontiers have the same node, so that keys are comparable. */
     private boolean isOfNode(NarrowFrontier other) {
         return ((marks ^ other.marks) & NODE_MASK) == 0;
     }
@@ -103,7 +103,7 @@ final class NarrowFrontier extends Frontier {
         return super.differences(right);
     }
 
-    /** The differences from an equally long frontier whose first {@code equal} entries are equal. */
+    /** Returns the differences from an equally long frontier whose first {@code equal} entries are equal. */
     private int differencesFrom(int equal, NarrowFrontier right) {
         long below = 0;
         long above = 0;
@@ -116,7 +116,7 @@ final class NarrowFrontier extends Frontier {
         return same == keys.length ? signs(below, above) : super.differences(right);
     }
 
-    /** The signs of the differences; epochs are positive, so none overflows. */
+    /** Returns the signs of the differences; epochs are positive, so no difference overflows. */
     private static int signs(long below, long above) {
         return (below < 0 ? BELOW : 0) | (above < 0 ? ABOVE : 0);
     }

@@ -1,6 +1,6 @@
 package io.github.iree4j.frontier;
 
-/** A frontier with one entry, as of every operation without dependencies in flight. One object, without arrays. */
+/** A frontier with a single entry, as produced by every operation without dependencies in flight. A single object, without arrays. */
 final class SingleFrontier extends Frontier {
     private final long axis;
     private final long epoch;

@@ -1,13 +1,14 @@
 /**
- * Causal order as values: which points of which timelines happen before a point.
+ * Causal order as values: the points of timelines that happen before a point.
  *
- * <p>An {@link io.github.iree4j.frontier.Axis} names a timeline, an epoch a position on it. A {@link
- * io.github.iree4j.frontier.Frontier} is a small sorted set of such pairs, a sparse vector clock: the immutable snapshot that accompanies
- * signals and freed memory. {@link io.github.iree4j.frontier.MutableFrontier} and {@link io.github.iree4j.frontier.FrontierAccumulator}
- * build the frontiers of operations and queues. Start at {@code Frontier}.
+ * <p>An {@link io.github.iree4j.frontier.Axis} names a timeline, an epoch a position on the timeline. A
+ * {@link io.github.iree4j.frontier.Frontier} is a small sorted set of such pairs, a sparse vector clock: the immutable
+ * snapshot that accompanies signals and freed memory. {@link io.github.iree4j.frontier.MutableFrontier} and
+ * {@link io.github.iree4j.frontier.FrontierAccumulator} build the frontiers of operations and queues. Start at
+ * {@code Frontier}.
  *
- * <p>Snapshots are values and safe from any thread; their builders are confined to one thread or lock. Nothing here waits or depends on
- * devices: completion is queried from {@link io.github.iree4j.frontier.CompletedEpochs}.
+ * <p>Snapshots are values and safe from any thread; builders are confined to a single thread or lock. Nothing here
+ * waits or depends on devices: completion is queried from {@link io.github.iree4j.frontier.CompletedEpochs}.
  */
 @NullMarked
 package io.github.iree4j.frontier;

@@ -13,32 +13,32 @@ import org.jspecify.annotations.Nullable;
 public interface Allocator {
 
     /**
-     * Returns the device whose memory this is.
+     * Returns the device owning the memory.
      *
      * @return the device, borrowed
      */
     Device device();
 
     /**
-     * Allocates memory. Contents are undefined.
+     * Allocates memory. The contents are undefined.
      *
-     * @param params what kind
+     * @param params kind of the memory
      * @param size bytes, not negative
      * @return the buffer; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for impossible parameters, RESOURCE_EXHAUSTED over budget, FAILED_PRECONDITION when
-     *     the device is closed
+     * @throws IreeException INVALID_ARGUMENT for impossible parameters, RESOURCE_EXHAUSTED over budget,
+     *     FAILED_PRECONDITION when the device is closed
      */
     Buffer allocate(BufferParams params, long size);
 
     /**
-     * Allocates memory that holds a copy of host memory.
+     * Allocates memory and fills the memory with a copy of host memory.
      *
-     * @param params what kind
-     * @param contents the bytes to copy, any memory that the calling thread can read
+     * @param params kind of the memory
+     * @param contents the bytes to copy, any memory readable by the calling thread
      * @return the buffer, as large as the contents; the caller closes it
      * @throws IreeException as {@link #allocate(BufferParams, long)}
      * @throws IllegalStateException when the memory of the contents has been closed
-     * @throws WrongThreadException when it belongs to another thread
+     * @throws WrongThreadException when the contents belong to another thread
      */
     default Buffer allocate(BufferParams params, MemorySegment contents) {
         Buffer buffer = allocate(params, contents.byteSize());
@@ -54,51 +54,55 @@ public interface Allocator {
     /**
      * Creates a buffer over host memory, without copying.
      *
-     * @param params what may be done with it; write access only if the memory is writable
+     * @param params permitted uses of the buffer; write access only if the memory is writable
      * @param bytes native memory, aligned to 64 bytes
-     * @param owner keeps the memory valid; retained as long as the buffer lives; null for memory that outlives the buffer
+     * @param owner keeps the memory valid; retained as long as the buffer lives; null for memory that outlives the
+     *     buffer
      * @return the buffer; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for memory on the Java heap or misaligned memory, PERMISSION_DENIED when write access is
-     *     requested and the memory is read-only, UNIMPLEMENTED when the device cannot reach host memory, FAILED_PRECONDITION when the
-     *     device is closed
+     * @throws IreeException INVALID_ARGUMENT for memory on the Java heap or misaligned memory, PERMISSION_DENIED when
+     *     write access is requested and the memory is read-only, UNIMPLEMENTED when the device cannot reach host
+     *     memory, FAILED_PRECONDITION when the device is closed
      */
     Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner);
 
     /**
-     * Creates a buffer over memory of the device that other code of this process allocated with the device's driver, without copying.
+     * Creates a buffer over memory of the device, without copying. Other code of this process has allocated the memory
+     * with the device's driver.
      *
-     * @param params what may be done with it
-     * @param address its address for code of the device, such as a {@code CUdeviceptr}
+     * @param params permitted uses of the buffer
+     * @param address address of the memory for code of the device, such as a {@code CUdeviceptr}
      * @param size bytes, above 0
-     * @param owner keeps the memory valid; retained as long as the buffer lives, or work uses it; null for memory that outlives that
+     * @param owner keeps the memory valid; retained as long as the buffer lives or work uses the buffer; null for
+     *     memory with a longer life
      * @return the buffer; the caller closes it
-     * @throws IreeException NOT_FOUND or INVALID_ARGUMENT when the driver knows no such memory, or less; UNIMPLEMENTED when the device uses none by
-     *     its address
+     * @throws IreeException NOT_FOUND or INVALID_ARGUMENT when the driver knows no such memory or only a smaller range;
+     *     UNIMPLEMENTED when the device uses no memory by address
      */
     default Buffer importDevice(BufferParams params, long address, long size, @Nullable RefCounted owner) {
         throw notShared();
     }
 
     /**
-     * Allocates memory that can be exported to other processes, devices and APIs. It is not taken from a pool.
+     * Allocates memory for export to other processes, devices and APIs. The memory does not come from a pool.
      *
-     * @param params what kind
+     * @param params kind of the memory
      * @param size bytes, above 0
      * @return the buffer; the caller closes it
-     * @throws IreeException UNIMPLEMENTED when the device exports none; otherwise as {@link #allocate(BufferParams, long)}
+     * @throws IreeException UNIMPLEMENTED when the device exports no memory; otherwise as
+     *     {@link #allocate(BufferParams, long)}
      */
     default Buffer allocateExportable(BufferParams params, long size) {
         throw notShared();
     }
 
     /**
-     * Exports memory. Contents are shared, order is not: uses elsewhere must be ordered by a semaphore that both sides know, or by the
-     * host. The memory stays while any owner has it.
+     * Exports memory. Contents are shared, order is not: uses elsewhere must be ordered by a semaphore known to both
+     * sides, or by the host. The memory stays as long as any owner holds a reference.
      *
-     * @param buffer one of {@link #allocateExportable}, or a part of it: all of the memory is exported
+     * @param buffer a buffer of {@link #allocateExportable}, or a part of such a buffer: all of the memory is exported
      * @return the memory, with a new descriptor owned by the caller
-     * @throws IreeException INVALID_ARGUMENT for another buffer, FAILED_PRECONDITION when it is closed, UNIMPLEMENTED when the device gives
-     *     none away
+     * @throws IreeException INVALID_ARGUMENT for another buffer, FAILED_PRECONDITION when the buffer is closed,
+     *     UNIMPLEMENTED when the device exports no memory
      */
     default ExternalMemory exportMemory(Buffer buffer) {
         throw notShared();
@@ -107,18 +111,18 @@ public interface Allocator {
     /**
      * Creates a buffer over imported memory.
      *
-     * @param params what may be done with it; they do not choose where it lies
-     * @param memory the memory; owned by the device once this returns; by the caller still when it throws
+     * @param params permitted uses of the buffer; the parameters do not choose the location
+     * @param memory the memory; owned by the device after a return, and still by the caller after an exception
      * @return the buffer, as large as the memory; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for memory of another device or a descriptor of something else, UNIMPLEMENTED when the device
-     *     imports none
+     * @throws IreeException INVALID_ARGUMENT for memory of another device or a descriptor of another kind of object,
+     *     UNIMPLEMENTED when the device imports no memory
      */
     default Buffer importMemory(BufferParams params, ExternalMemory memory) {
         throw notShared();
     }
 
     /**
-     * Closes the descriptor of memory that will not be imported in this process; copies sent to other processes stay open.
+     * Closes the descriptor of memory not to be imported in this process; copies sent to other processes stay open.
      *
      * @param memory the memory, not to be used afterwards
      * @throws IreeException UNIMPLEMENTED when the device creates no descriptors
@@ -141,14 +145,14 @@ public interface Allocator {
     AllocatorStatistics statistics();
 
     /**
-     * Returns statistics of the pools behind it, memory in queue order included.
+     * Returns statistics of the pools behind the allocator, memory in queue order included.
      *
      * @return a snapshot
      */
     PoolSetStatistics poolStatistics();
 
     /**
-     * Returns the blocks of the pools behind it.
+     * Returns the blocks of the pools behind the allocator.
      *
      * @param limit maximum number of blocks to list
      * @return a snapshot; empty for a device without pools
@@ -158,7 +162,7 @@ public interface Allocator {
     }
 
     /**
-     * Returns the line in which calls wait before they hold memory.
+     * Returns the line of calls waiting for memory.
      *
      * @return the gate, always the same; null for a device without pools
      */

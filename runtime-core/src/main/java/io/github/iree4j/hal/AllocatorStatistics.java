@@ -3,10 +3,10 @@ package io.github.iree4j.hal;
 /**
  * Statistics of an allocator.
  *
- * @param bytesLive bytes in use by buffers now, as they take them from the system (rounding included)
+ * @param bytesLive bytes in use by buffers now, as taken from the system (rounding included)
  * @param bytesPeak the peak of {@code bytesLive}
  * @param bytesReserved bytes taken from the system now, in use or kept for the next buffer
- * @param bytesLimit the most that {@code bytesLive} may be
+ * @param bytesLimit limit of {@code bytesLive}
  * @param allocationCount allocations since the device was opened
  * @param freeCount frees since the device was opened
  */

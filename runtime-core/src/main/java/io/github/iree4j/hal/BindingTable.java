@@ -6,10 +6,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffer ranges that the slots of a reusable command buffer, or the bindings of a single dispatch, refer to in one submission.
+ * The buffer ranges behind the slots of a reusable command buffer, or behind the bindings of a single dispatch, in one
+ * submission.
  *
- * <p>A submission reads the table before it returns, so the same table can be filled again for the next one. Holds no references.
- * One thread at a time.
+ * <p>A submission reads the table before it returns, so the same table can be filled again for the next submission.
+ * Holds no references. A single thread at a time.
  */
 public final class BindingTable {
     private @Nullable Buffer[] buffers;
@@ -25,7 +26,7 @@ public final class BindingTable {
     /**
      * Creates an empty table.
      *
-     * @param capacity how many entries it takes before it grows
+     * @param capacity number of entries before the table grows
      */
     public BindingTable(int capacity) {
         buffers = new @Nullable Buffer[capacity];
@@ -36,7 +37,7 @@ public final class BindingTable {
     /**
      * Creates a table of whole buffers.
      *
-     * @param buffers one for each slot
+     * @param buffers a buffer for each slot
      * @return the table
      */
     public static BindingTable of(Buffer... buffers) {
@@ -50,7 +51,7 @@ public final class BindingTable {
     /**
      * Appends the next slot.
      *
-     * @param buffer the buffer, borrowed, or null for a slot that no command uses
+     * @param buffer the buffer, borrowed, or null for an unused slot
      * @param offset first byte
      * @param length bytes, or {@link Buffer#WHOLE}
      * @return this table
@@ -75,7 +76,7 @@ public final class BindingTable {
     }
 
     /**
-     * Returns how many slots are filled.
+     * Returns the number of filled slots.
      *
      * @return slots
      */
@@ -94,7 +95,7 @@ public final class BindingTable {
     }
 
     /**
-     * Returns where the range of a slot starts.
+     * Returns the start of the range of a slot.
      *
      * @param slot index, below {@link #size()}
      * @return bytes from the start of the buffer
@@ -104,7 +105,7 @@ public final class BindingTable {
     }
 
     /**
-     * Returns how long the range of a slot is.
+     * Returns the length of the range of a slot.
      *
      * @param slot index, below {@link #size()}
      * @return bytes, or {@link Buffer#WHOLE}

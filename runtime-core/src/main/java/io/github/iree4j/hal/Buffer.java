@@ -9,12 +9,12 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that queue operations and programs use: an allocation, or a part of one.
+ * Memory used by queue operations and programs: an allocation, or a part of an allocation.
  *
- * <p>What may be done with it is fixed when it is created: where it lies ({@link MemoryType}), what it is for ({@link BufferUsage})
- * and how it may be accessed ({@link MemoryAccess}). The object is safe from any thread; its contents are ordered by fences only.
+ * <p>The permitted uses are fixed at creation: location ({@link MemoryType}), purpose ({@link BufferUsage}) and access
+ * ({@link MemoryAccess}). The object is safe from any thread; the contents are ordered by fences only.
  *
- * <p>An allocation made on a queue ({@link DeviceQueue#alloca}) has its storage from the execution of that operation to the
+ * <p>An allocation made on a queue ({@link DeviceQueue#alloca}) has storage from the execution of {@code alloca} to the
  * execution of {@link DeviceQueue#dealloca}; before and after, every use fails with FAILED_PRECONDITION.
  */
 public abstract class Buffer extends Resource {
@@ -24,10 +24,10 @@ public abstract class Buffer extends Resource {
      *   63..32  31..0
      *   LOANS | OWNERS
      *
-     * OWNERS  owners that have preserved it and will discard it, its creator included; stays at 0 after the last discard.
-     * LOANS   calls under way that borrow it.
+     * OWNERS  owners between preserve and discard, the creator included; stays at 0 after the last discard.
+     * LOANS   running calls borrowing the allocation.
      *
-     * BUF-3: exactly one discard of an allocation is the last, and none is while the allocation is lent.
+     * BUF-3: exactly one discard of an allocation is the last, and no discard is the last while the allocation is lent.
      */
     private static final long OWNERS = 0xFFFF_FFFFL;
 
@@ -48,7 +48,7 @@ public abstract class Buffer extends Resource {
     /** As a placement flag: storage comes and goes in queue order. */
     public static final int PLACEMENT_ASYNCHRONOUS = 0x1;
 
-    /** As a placement flag: no single owner knows when the last use is; see {@link #preserve()}. */
+    /** As a placement flag: no single owner knows the last use; see {@link #preserve()}. */
     public static final int PLACEMENT_INDETERMINATE_LIFETIME = 0x2;
 
     private final int memoryType;
@@ -75,7 +75,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns where the memory lies.
+     * Returns the location of the memory.
      *
      * @return bits of {@link MemoryType}
      */
@@ -84,7 +84,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns what the buffer may be used for.
+     * Returns the permitted uses of the buffer.
      *
      * @return bits of {@link BufferUsage}
      */
@@ -93,7 +93,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns how the buffer may be accessed.
+     * Returns the permitted accesses.
      *
      * @return bits of {@link MemoryAccess}
      */
@@ -111,7 +111,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns where this buffer starts in its allocation.
+     * Returns the start of this buffer in the allocation.
      *
      * @return bytes
      */
@@ -120,7 +120,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns the allocation that this buffer is, or is a part of.
+     * Returns the allocation: this buffer, or the buffer of which this buffer is a part.
      *
      * @return the allocation, borrowed
      */
@@ -129,7 +129,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns how the allocation was made.
+     * Returns the placement of the allocation.
      *
      * @return {@link #PLACEMENT_ASYNCHRONOUS} and {@link #PLACEMENT_INDETERMINATE_LIFETIME} bits
      */
@@ -138,21 +138,21 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns the queue whose {@code alloca} made this allocation.
+     * Returns the queue of the {@code alloca} of this allocation.
      *
-     * @return the queue, borrowed, or null for an allocation that was not made on a queue
+     * @return the queue, borrowed, or null for an allocation made without a queue
      */
     public @Nullable DeviceQueue origin() {
         return null;
     }
 
     /**
-     * Creates a buffer over a part of this one.
+     * Creates a buffer over a part of this buffer.
      *
-     * @param offset where it starts in this buffer, bytes
+     * @param offset start of the part in this buffer, bytes
      * @param length bytes, or {@link #WHOLE}
-     * @return the part, which keeps the allocation alive; the caller closes it
-     * @throws IreeException OUT_OF_RANGE when it does not fit
+     * @return the part, holding a reference to the allocation; the caller closes the part
+     * @throws IreeException OUT_OF_RANGE when the part does not fit
      */
     public final Buffer subspan(long offset, long length) {
         checkLive();
@@ -161,15 +161,16 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns bytes of this buffer for the host to read and write. They are borrowed: valid until the buffer is closed or
-     * deallocated, and the caller orders its accesses after the work that writes them by waiting for that work's fence.
+     * Returns bytes of this buffer for the host to read and write. The bytes are borrowed: valid until the buffer is
+     * closed or deallocated. The caller orders its accesses after the writing work by waiting for the fence of the
+     * work.
      *
-     * @param access bits of {@link MemoryAccess} that the host needs
+     * @param access bits of {@link MemoryAccess}, as needed by the host
      * @param offset first byte
      * @param length bytes, or {@link #WHOLE}
      * @return the bytes; read-only unless write access was requested
-     * @throws IreeException PERMISSION_DENIED when memory type, usage or access of the buffer forbid it, OUT_OF_RANGE when it does
-     *     not fit, FAILED_PRECONDITION when the buffer has no storage or is closed
+     * @throws IreeException PERMISSION_DENIED when memory type, usage or access of the buffer forbid the mapping,
+     *     OUT_OF_RANGE when the range does not fit, FAILED_PRECONDITION when the buffer has no storage or is closed
      */
     public final MemorySegment map(int access, long offset, long length) {
         checkLive();
@@ -186,11 +187,11 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns whether {@link #map} is allowed. Device memory that the host does not see cannot be mapped; {@link #read} and {@link #write}
-     * work there too.
+     * Returns whether {@link #map} is allowed. Device memory invisible to the host cannot be mapped; {@link #read} and
+     * {@link #write} work there too.
      *
-     * @param access bits of {@link MemoryAccess} that the host needs
-     * @return true if memory type, usage and access of the buffer allow it
+     * @param access bits of {@link MemoryAccess}, as needed by the host
+     * @return true if memory type, usage and access of the buffer allow the mapping
      */
     public final boolean isMappable(int access) {
         int needed = access & MemoryAccess.ALL;
@@ -200,13 +201,14 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Copies bytes of this buffer to the host: directly where the host sees them, else by a device transfer, which this call awaits. The
-     * caller orders it after the work that writes them, as with {@link #map}.
+     * Copies bytes of this buffer to the host: directly from host-visible memory, otherwise by a device transfer,
+     * awaited by this call. The caller orders the copy after the writing work, as with {@link #map}.
      *
      * @param offset first byte
-     * @param target where to; filled completely
-     * @throws IreeException PERMISSION_DENIED when the buffer may not be read, or can be neither mapped nor transferred, OUT_OF_RANGE
-     *     when it does not fit, FAILED_PRECONDITION when the buffer has no storage or is closed; why the device failed
+     * @param target target of the copy; filled completely
+     * @throws IreeException PERMISSION_DENIED when the buffer may not be read, or can be neither mapped nor
+     *     transferred, OUT_OF_RANGE when the range does not fit, FAILED_PRECONDITION when the buffer has no storage or
+     *     is closed; the failure of the device
      */
     public final void read(long offset, MemorySegment target) {
         checkLive();
@@ -220,13 +222,14 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Copies host bytes to this buffer: directly where the host sees it, else by a device transfer, which this call awaits. The caller
-     * orders it before and after the work that uses them, as with {@link #map}.
+     * Copies host bytes to this buffer: directly to host-visible memory, otherwise by a device transfer, awaited by
+     * this call. The caller orders the copy before and after the using work, as with {@link #map}.
      *
      * @param offset first byte
-     * @param source the bytes, any memory that the calling thread can read
-     * @throws IreeException PERMISSION_DENIED when the buffer may not be written, or can be neither mapped nor transferred, OUT_OF_RANGE
-     *     when they do not fit, FAILED_PRECONDITION when the buffer has no storage or is closed; why the device failed
+     * @param source the bytes, any memory readable by the calling thread
+     * @throws IreeException PERMISSION_DENIED when the buffer may not be written, or can be neither mapped nor
+     *     transferred, OUT_OF_RANGE when the bytes do not fit, FAILED_PRECONDITION when the buffer has no storage or is
+     *     closed; the failure of the device
      */
     public final void write(long offset, MemorySegment source) {
         checkLive();
@@ -240,35 +243,37 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Copies bytes of this allocation, which cannot be mapped, to the host. Only called with a range that fits.
+     * Copies bytes of this allocation to the host. Only called for an unmappable allocation, with a range inside the
+     * allocation.
      *
      * @param offset first byte
-     * @param target where to
-     * @throws IreeException PERMISSION_DENIED unless the backend transfers them
+     * @param target target of the copy
+     * @throws IreeException PERMISSION_DENIED unless the backend transfers the bytes
      */
     protected void copyToHost(long offset, MemorySegment target) {
         throw denied("reading by the host", "memory type", "HOST_VISIBLE", MemoryType.format(memoryType));
     }
 
     /**
-     * Copies host bytes to this allocation, which cannot be mapped. Only called with a range that fits.
+     * Copies host bytes to this allocation. Only called for an unmappable allocation, with a range inside the
+     * allocation.
      *
      * @param offset first byte
-     * @param source where from
-     * @throws IreeException PERMISSION_DENIED unless the backend transfers them
+     * @param source source of the copy
+     * @throws IreeException PERMISSION_DENIED unless the backend transfers the bytes
      */
     protected void copyFromHost(long offset, MemorySegment source) {
         throw denied("writing by the host", "memory type", "HOST_VISIBLE", MemoryType.format(memoryType));
     }
 
     /**
-     * Checks that the buffer may be used in a certain way.
+     * Checks permission for a kind of use.
      *
      * @param what names the use in the message, for example {@code fill target}
-     * @param memoryType bits of {@link MemoryType} it needs
-     * @param usage bits of {@link BufferUsage} it needs
-     * @param access bits of {@link MemoryAccess} it needs
-     * @throws IreeException PERMISSION_DENIED naming what is needed and what the buffer has
+     * @param memoryType bits of {@link MemoryType} needed for the use
+     * @param usage bits of {@link BufferUsage} needed for the use
+     * @param access bits of {@link MemoryAccess} needed for the use
+     * @throws IreeException PERMISSION_DENIED naming the needed and the actual bits
      */
     public final void require(String what, int memoryType, int usage, int access) {
         if ((this.memoryType & memoryType) != memoryType) {
@@ -303,20 +308,21 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Notes that a caller lends the allocation to a program: until {@link #endLoan()} no program can deallocate it, whatever it preserves
-     * and discards. Loans are counted.
+     * Adds a loan of the allocation to a program: until {@link #endLoan()} no program can deallocate the allocation,
+     * however often programs preserve and discard. Loans are counted.
      */
     public final void lend() {
         allocatedBuffer().addLoans(LOAN);
     }
 
-    /** Ends one {@link #lend()}. */
+    /** Ends a loan begun by {@link #lend()}. */
     public final void endLoan() {
         allocatedBuffer().addLoans(-LOAN);
     }
 
     /**
-     * Notes one more owner of the allocation that will {@link #discard()} it. For programs; not a reference to the object.
+     * Adds an owner of the allocation; the owner will {@link #discard()} the allocation. For programs; not a reference
+     * to the object.
      *
      * @throws IreeException RESOURCE_EXHAUSTED for more owners than can be counted
      */
@@ -334,9 +340,10 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Removes one owner of the allocation.
+     * Removes an owner of the allocation.
      *
-     * @return true if it was the last: the allocation may be deallocated now; never while it is lent, when one owner stays
+     * @return true for the last owner: the allocation may be deallocated now; never while the allocation is lent, when
+     *     one owner stays
      */
     public final boolean discard() {
         Buffer allocation = allocatedBuffer();
@@ -344,8 +351,7 @@ public abstract class Buffer extends Resource {
             long h = allocation.holdsAcquire();
             long owners = h & OWNERS;
             boolean lent = h >= LOAN;
-            // An allocation that was not preserved again stays at 0; below 0, a second "last" owner would deallocate
-            // twice.
+            // An allocation without another preserve stays at 0; below 0, a second "last" owner would deallocate twice.
             if (owners == 0 || owners == 1 && lent) {
                 return false;
             }
@@ -356,17 +362,17 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns whether one owner of the allocation is left.
+     * Returns whether exactly one owner of the allocation is left.
      *
-     * @return true if the next {@link #discard()} is the last; false while it is lent
+     * @return true if the next {@link #discard()} is the last; false while the allocation is lent
      */
     public final boolean isTerminal() {
         return allocatedBuffer().holdsAcquire() == 1;
     }
 
     /**
-     * Returns whether owners other than the deallocating one have preserved the allocation or it is lent, so that it stays until they
-     * discard it or its last reference is released.
+     * Returns whether the allocation is lent, or preserved by owners other than the deallocating owner. If so, the
+     * allocation stays until the last discard or the release of the last reference.
      *
      * @return true if there is more than one owner
      */
@@ -387,7 +393,8 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns bytes of this allocation. Only called on allocations, with a range that fits, when the memory is host-visible.
+     * Returns bytes of this allocation. Only called on allocations with host-visible memory, with a range inside the
+     * allocation.
      *
      * @param offset first byte
      * @param length bytes

@@ -3,14 +3,14 @@ package io.github.iree4j.hal;
 import java.util.Objects;
 
 /**
- * What kind of memory to allocate.
+ * The kind of memory to allocate.
  *
  * @param memoryType bits of {@link MemoryType}; 0 leaves the choice to the device
  * @param usage bits of {@link BufferUsage}; 0 is {@link BufferUsage#DEFAULT}
  * @param access bits of {@link MemoryAccess}; 0 is {@link MemoryAccess#ALL}
- * @param affinity queues that use it, see {@link QueueAffinity}
- * @param minimumAlignment in bytes, a power of two; 0 leaves it to the device
- * @param consumer the consumer that the bytes are charged to: a program's name, or empty
+ * @param affinity queues using the memory, see {@link QueueAffinity}
+ * @param minimumAlignment in bytes, a power of two; 0 leaves the choice to the device
+ * @param consumer the consumer charged for the bytes: a program's name, or empty
  */
 public record BufferParams(
         int memoryType, int usage, int access, long affinity, long minimumAlignment, String consumer) {
@@ -31,8 +31,8 @@ public record BufferParams(
      * @param memoryType bits of {@link MemoryType}
      * @param usage bits of {@link BufferUsage}
      * @param access bits of {@link MemoryAccess}
-     * @param affinity queues that use it
-     * @param minimumAlignment in bytes, a power of two; 0 leaves it to the device
+     * @param affinity queues using the memory
+     * @param minimumAlignment in bytes, a power of two; 0 leaves the choice to the device
      */
     public BufferParams(int memoryType, int usage, int access, long affinity, long minimumAlignment) {
         this(memoryType, usage, access, affinity, minimumAlignment, "");
@@ -71,7 +71,7 @@ public record BufferParams(
     /**
      * Returns these parameters for another consumer.
      *
-     * @param name the consumer that the bytes are charged to
+     * @param name the consumer charged for the bytes
      * @return the new parameters
      */
     public BufferParams withConsumer(String name) {

@@ -4,8 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A buffer range that a recorded command uses: of a given buffer, or of the buffer in a slot of the binding table when the command buffer
- * is executed.
+ * A buffer range used by a recorded command: a range of a given buffer, or of the buffer in a slot of the binding table
+ * when the command buffer is executed.
  *
  * @param buffer the buffer, or null to take {@code slot} of the binding table
  * @param slot index into the binding table; ignored when there is a buffer
@@ -25,7 +25,7 @@ public record BufferRef(@Nullable Buffer buffer, int slot, long offset, long len
     }
 
     /**
-     * A part of a buffer.
+     * Returns a reference to a part of a buffer.
      *
      * @param buffer the buffer
      * @param offset first byte

@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A part of an allocation; holds one reference to it. */
+/** A part of an allocation, holding a reference to the allocation. */
 final class BufferSubspan extends Buffer {
     private final Buffer allocated;
     private final long offset;

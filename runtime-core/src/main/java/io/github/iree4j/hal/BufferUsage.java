@@ -1,6 +1,6 @@
 package io.github.iree4j.hal;
 
-/** Bits that say what a buffer may be used for ({@code iree/hal/buffer.h}). */
+/** Bits for the permitted uses of a buffer ({@code iree/hal/buffer.h}). */
 public final class BufferUsage {
     /** Source of copies. */
     public static final int TRANSFER_SOURCE = 0x1;
@@ -24,7 +24,7 @@ public final class BufferUsage {
     public static final int DISPATCH_IMAGE_WRITE = 0x2000;
     /** May be exported. */
     public static final int SHARING_EXPORT = 0x1_0000;
-    /** May be copied to every device that reads it. */
+    /** May be copied to every device reading the buffer. */
     public static final int SHARING_REPLICATE = 0x2_0000;
     /** Used by several queues at once. */
     public static final int SHARING_CONCURRENT = 0x4_0000;
@@ -36,9 +36,9 @@ public final class BufferUsage {
     public static final int MAPPING_PERSISTENT = 0x200_0000;
     /** Mapping is optional. */
     public static final int MAPPING_OPTIONAL = 0x400_0000;
-    /** The host accesses it in any order. */
+    /** Accessed by the host in any order. */
     public static final int MAPPING_ACCESS_RANDOM = 0x800_0000;
-    /** The host writes it front to back. */
+    /** Written by the host front to back. */
     public static final int MAPPING_ACCESS_SEQUENTIAL_WRITE = 0x1000_0000;
     /** Transfers and dispatch storage. */
     public static final int DEFAULT = TRANSFER | DISPATCH_STORAGE;

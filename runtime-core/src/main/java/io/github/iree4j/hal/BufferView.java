@@ -5,7 +5,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * A buffer with a shape and an element type: what compiled functions take and return. Immutable; holds one reference to its buffer.
+ * A buffer with a shape and an element type: the form of arguments and results of compiled functions. Immutable; holds
+ * a reference to the buffer.
  */
 public final class BufferView extends Resource {
     /** Unspecified encoding; the length of the data cannot be computed from the shape. */
@@ -38,8 +39,8 @@ public final class BufferView extends Resource {
      * @param elementType type of the elements
      * @param encoding {@link #ENCODING_DENSE_ROW_MAJOR}, {@link #ENCODING_OPAQUE} or a compiler's own number
      * @return the view; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for an impossible shape, OUT_OF_RANGE when densely packed elements of that shape need
-     *     more bytes than the buffer has
+     * @throws IreeException INVALID_ARGUMENT for an impossible shape, OUT_OF_RANGE when densely packed elements of the
+     *     shape need more bytes than the buffer has
      */
     public static BufferView create(Buffer buffer, long[] shape, ElementType elementType, int encoding) {
         buffer.retain();
@@ -54,7 +55,7 @@ public final class BufferView extends Resource {
     /**
      * Creates a view of a whole buffer and transfers the buffer to the view.
      *
-     * @param buffer the bytes; the caller's reference passes to the view, unless this throws
+     * @param buffer the bytes; the caller's reference passes to the view, unless this call throws
      * @param shape dimensions, outermost first; copied
      * @param elementType type of the elements
      * @param encoding as {@link #create}
@@ -93,7 +94,7 @@ public final class BufferView extends Resource {
     }
 
     /**
-     * Returns how many dimensions there are.
+     * Returns the number of dimensions.
      *
      * @return 0 for a scalar
      */
@@ -102,10 +103,10 @@ public final class BufferView extends Resource {
     }
 
     /**
-     * Returns one dimension.
+     * Returns a dimension.
      *
      * @param index 0 is the outermost
-     * @return how many elements it has
+     * @return number of elements along the dimension
      * @throws IreeException OUT_OF_RANGE when there is no such dimension
      */
     public long dimension(int index) {
@@ -137,7 +138,7 @@ public final class BufferView extends Resource {
     }
 
     /**
-     * Returns how elements are laid out.
+     * Returns the layout of the elements.
      *
      * @return {@link #ENCODING_DENSE_ROW_MAJOR}, {@link #ENCODING_OPAQUE} or a compiler's own number
      */
@@ -146,7 +147,7 @@ public final class BufferView extends Resource {
     }
 
     /**
-     * Returns how many elements the shape has.
+     * Returns the number of elements of the shape.
      *
      * @return the product of the dimensions
      */
@@ -155,7 +156,7 @@ public final class BufferView extends Resource {
     }
 
     /**
-     * Returns how many bytes the elements take, densely packed.
+     * Returns the number of bytes of the densely packed elements.
      *
      * @return bytes; the buffer may be longer
      */

@@ -5,14 +5,14 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
 
 /**
- * The group that a channel joins, and its rank there.
+ * The group joined by a channel, and the rank of the channel there.
  *
- * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the unnamed group. One that
- *     {@link Device#createChannelId} made is of a group that may span processes
+ * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the unnamed
+ *     group. An id of {@link Device#createChannelId} names a group that may span processes
  * @param group names the group together with {@code id}
  * @param rank rank of this participant; {@link #DEFAULT} takes the lowest free rank
- * @param count number of participants; {@link #DEFAULT} leaves it to the device, whose options may say which participant it is, and otherwise makes
- *     a group of this participant alone
+ * @param count number of participants; {@link #DEFAULT} leaves the count to the device: options of the device may name
+ *     the participant, otherwise the group has this participant alone
  */
 public record ChannelParams(String id, String group, int rank, int count) {
     /** In place of a rank or a count: left to the device. */
@@ -46,10 +46,10 @@ public record ChannelParams(String id, String group, int rank, int count) {
     }
 
     /**
-     * Returns these parameters, completed by the device's defaults if they leave the count to the device.
+     * Returns these parameters, completed by the device's defaults if the count is left to the device.
      *
      * @param others the defaults
-     * @return these if they have a count or the defaults have none, else both combined
+     * @return these parameters if they have a count or the defaults have none, else both combined
      */
     public ChannelParams or(ChannelParams others) {
         return count != DEFAULT || others.count == DEFAULT
@@ -64,7 +64,7 @@ public record ChannelParams(String id, String group, int rank, int count) {
     /**
      * Returns parameters of a participant of the unnamed group.
      *
-     * @param rank its rank, or {@link #DEFAULT}
+     * @param rank rank of the participant, or {@link #DEFAULT}
      * @param count number of participants, or {@link #DEFAULT}
      * @return the parameters
      */
@@ -76,7 +76,7 @@ public record ChannelParams(String id, String group, int rank, int count) {
      * Returns parameters of a participant of a named group.
      *
      * @param id the name
-     * @param rank its rank, or {@link #DEFAULT}
+     * @param rank rank of the participant, or {@link #DEFAULT}
      * @param count number of participants, or {@link #DEFAULT}
      * @return the parameters
      */

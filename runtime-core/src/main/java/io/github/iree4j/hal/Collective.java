@@ -1,28 +1,28 @@
 package io.github.iree4j.hal;
 
 /**
- * What a collective command does, packed as programs pass it ({@code iree/hal/command_buffer.h}).
+ * The operation of a collective command, packed as programs pass the operation ({@code iree/hal/command_buffer.h}).
  *
  * @param packed kind in bits 0 to 7, reduction in 8 to 15, element type in 16 to 23
  */
 public record Collective(int packed) {
-    /** As a kind: every participant gets the elements of all, one after the other by rank. */
+    /** As a kind: every participant gets the elements of all participants, concatenated by rank. */
     public static final int ALL_GATHER = 0;
-    /** As a kind: every participant gets the elements of all, reduced to one. */
+    /** As a kind: every participant gets the elements of all participants, reduced. */
     public static final int ALL_REDUCE = 1;
-    /** As a kind: participant i gets the i-th part of the elements of all, one after the other by rank. */
+    /** As a kind: participant i gets the i-th part of the elements of all participants, concatenated by rank. */
     public static final int ALL_TO_ALL = 2;
     /** As a kind: every other participant gets the elements of the root. */
     public static final int BROADCAST = 3;
-    /** As a kind: the root gets the elements of all, reduced to one. */
+    /** As a kind: the root gets the elements of all participants, reduced. */
     public static final int REDUCE = 4;
-    /** As a kind: participant i gets the i-th part of the elements of all, reduced to one. */
+    /** As a kind: participant i gets the i-th part of the elements of all participants, reduced. */
     public static final int REDUCE_SCATTER = 5;
-    /** As a kind: sends to one participant, which receives. */
+    /** As a kind: sends to a participant with a matching receive. */
     public static final int SEND = 6;
-    /** As a kind: receives from one participant, which sends. */
+    /** As a kind: receives from a participant with a matching send. */
     public static final int RECV = 7;
-    /** As a kind: sends to one participant and receives from one. */
+    /** As a kind: sends to a participant and receives from a participant. */
     public static final int SEND_RECV = 8;
 
     /** As a reduction: none. */
@@ -31,11 +31,11 @@ public record Collective(int packed) {
     public static final int SUM = 1;
     /** As a reduction: the product; integers wrap around. */
     public static final int PRODUCT = 2;
-    /** As a reduction: the minimum; NaN if one is. */
+    /** As a reduction: the minimum; NaN if an element is NaN. */
     public static final int MINIMUM = 3;
-    /** As a reduction: the maximum; NaN if one is. */
+    /** As a reduction: the maximum; NaN if an element is NaN. */
     public static final int MAXIMUM = 4;
-    /** As a reduction: the sum divided by the count; towards zero for integers, whose sum is one of 64 bits. */
+    /** As a reduction: the sum divided by the count; towards zero for integers, summed in 64 bits. */
     public static final int AVERAGE = 5;
 
     /** As an element type, like the following. */
@@ -71,7 +71,7 @@ public record Collective(int packed) {
      * @param kind for example {@link #ALL_REDUCE}
      * @param reduction for example {@link #SUM}
      * @param elementType for example {@link #F32}
-     * @return the operation; whether it makes sense is checked when it is recorded
+     * @return the operation; checked when recorded
      */
     public static Collective of(int kind, int reduction, int elementType) {
         return new Collective(kind & 0xFF | (reduction & 0xFF) << 8 | (elementType & 0xFF) << 16);
@@ -89,8 +89,8 @@ public record Collective(int packed) {
     }
 
     /**
-     * Returns the kind: 0 all-gather, 1 all-reduce, 2 all-to-all, 3 broadcast, 4 reduce, 5 reduce-scatter, 6 send, 7 receive,
-     * 8 send-receive.
+     * Returns the kind: 0 all-gather, 1 all-reduce, 2 all-to-all, 3 broadcast, 4 reduce, 5 reduce-scatter, 6 send, 7
+     * receive, 8 send-receive.
      *
      * @return the kind
      */

@@ -4,15 +4,15 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * How many bytes a participant of a collective sends and receives; -1 for no range at all.
+ * Numbers of bytes sent and received by a participant of a collective; -1 for no range at all.
  *
- * @param sourceBytes what it sends
- * @param targetBytes what it receives
+ * @param sourceBytes bytes sent
+ * @param targetBytes bytes received
  */
 record CollectiveRanges(long sourceBytes, long targetBytes) {
     private static final int NO_RANK = 0xFFFF;
 
-    /** Checks an operation against the group, and returns the ranges that the participant needs. */
+    /** Checks an operation against the group, and returns the ranges needed by the participant. */
     static CollectiveRanges of(Collective operation, int parameter, long elementCount, int rank, int count) {
         int kind = operation.kind();
         if (kind > Collective.SEND_RECV

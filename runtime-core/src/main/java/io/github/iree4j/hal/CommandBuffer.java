@@ -9,18 +9,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands recorded once and executed on a queue, any number of times unless {@link #ONE_SHOT}. Commands between two execution barriers may
- * run in any order and concurrently.
+ * Commands recorded once and executed on a queue, any number of times unless {@link #ONE_SHOT}. Commands between two
+ * execution barriers may run in any order and concurrently.
  *
- * <p>Recording starts when the command buffer is created and ends with {@link #finish()}. Commands are checked as they are recorded:
- * ranges, usage and access of buffers, counts of constants and bindings; the range in a slot of the binding table is checked at each
- * submission against all uses of the slot. A command buffer retains what it refers to. One thread records; a finished command buffer is
- * immutable and safe from any thread.
+ * <p>Recording starts when the command buffer is created and ends with {@link #finish()}. Commands are checked while
+ * being recorded: ranges, usage and access of buffers, counts of constants and bindings. The range in a slot of the
+ * binding table is checked at each submission against all uses of the slot. A command buffer retains all referenced
+ * objects. A single thread records; a finished command buffer is immutable and safe from any thread.
  */
 public abstract class CommandBuffer extends Resource {
     /** As a mode: executed at most once. */
     public static final int ONE_SHOT = 0x1;
-    /** As a mode: commands may run while they are recorded. */
+    /** As a mode: commands may run during recording. */
     public static final int ALLOW_INLINE_EXECUTION = 0x10;
     /** As a mode: the commands are known to be valid. */
     public static final int UNVALIDATED = 0x20;
@@ -49,22 +49,22 @@ public abstract class CommandBuffer extends Resource {
     /** As a stage: the host. */
     public static final int STAGE_HOST = 0x20;
 
-    /** The most bindings a dispatch can have. */
+    /** Maximum number of bindings of a dispatch. */
     public static final int MAXIMUM_BINDINGS = 64;
 
-    /** The most constants a dispatch can have. */
+    /** Maximum number of constants of a dispatch. */
     public static final int MAXIMUM_CONSTANTS = 64;
 
-    /** In place of a usage: any usage that allows dispatches. A bit that {@link BufferUsage} leaves free. */
+    /** In place of a usage: any usage permitting dispatches. A bit left free by {@link BufferUsage}. */
     private static final int ANY_DISPATCH = 1 << 31;
 
-    /** As an access: writes that ask for the access flag even where {@link #isCopiedOnWrite}. A bit that {@link MemoryAccess} leaves free. */
+    /** As an access: writes needing the access flag even where {@link #isCopiedOnWrite}. A bit left free by {@link MemoryAccess}. */
     private static final int FLAGGED_WRITE = 1 << 31;
 
     private final int modes;
     private final int categories;
     private final int bindingCapacity;
-    // The combined requirements of all uses of a slot; indexed by slot.
+    // Combined requirements of all uses of a slot; indexed by slot.
     private final int[] slotUsage;
     private final int[] slotAccess;
     private final long[] slotEnd;
@@ -77,7 +77,7 @@ public abstract class CommandBuffer extends Resource {
      *
      * @param modes mode bits
      * @param categories category bits
-     * @param bindingCapacity slots it may refer to
+     * @param bindingCapacity number of slots the commands may refer to
      */
     protected CommandBuffer(int modes, int categories, int bindingCapacity) {
         if (bindingCapacity < 0 || bindingCapacity > 65536) {
@@ -93,7 +93,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Returns how it may be used.
+     * Returns the permitted uses of the command buffer.
      *
      * @return mode bits
      */
@@ -102,7 +102,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Returns what commands it may hold.
+     * Returns the kinds of commands the command buffer may hold.
      *
      * @return category bits
      */
@@ -111,7 +111,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Returns how many slots it may refer to.
+     * Returns the number of slots the commands may refer to.
      *
      * @return slots
      */
@@ -131,7 +131,7 @@ public abstract class CommandBuffer extends Resource {
     /**
      * Ends recording.
      *
-     * @throws IreeException FAILED_PRECONDITION when it has ended or a debug group is open
+     * @throws IreeException FAILED_PRECONDITION when recording has ended or a debug group is open
      */
     public final void finish() {
         checkRecording();
@@ -144,10 +144,10 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Orders all commands before it ahead of all after it.
+     * Orders all earlier commands before all later commands.
      *
      * @param sourceStages stages to wait for
-     * @param targetStages stages that wait
+     * @param targetStages waiting stages
      * @param flags none defined
      */
     public final void executionBarrier(int sourceStages, int targetStages, long flags) {
@@ -174,7 +174,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Writes host bytes, which are captured by the call.
+     * Writes host bytes, captured by the call.
      *
      * @param source at most 65536 bytes
      * @param target needs usage TRANSFER_TARGET; as long as the source
@@ -202,7 +202,7 @@ public abstract class CommandBuffer extends Resource {
      * Copies between buffers.
      *
      * @param source needs usage TRANSFER_SOURCE
-     * @param target needs usage TRANSFER_TARGET; as long as the source; does not overlap it
+     * @param target needs usage TRANSFER_TARGET; as long as the source, without overlap
      * @param flags none defined
      */
     public final void copyBuffer(BufferRef source, BufferRef target, long flags) {
@@ -235,7 +235,7 @@ public abstract class CommandBuffer extends Resource {
      *
      * @param executable the code
      * @param export ordinal of the entry point
-     * @param config workgroups; any count of 0 records nothing to do
+     * @param config workgroups; any count of 0 records no work
      * @param constants as many as the export declares
      * @param bindings as many as the export declares; usable by dispatches
      * @param flags dispatch flags
@@ -252,11 +252,12 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Runs workgroups of an export, whose counts are read from a buffer.
+     * Runs workgroups of an export, with counts read from a buffer.
      *
      * @param executable the code
      * @param export ordinal of the entry point
-     * @param workgroupCount three unsigned 32-bit counts, x, y, z; needs usage DISPATCH_INDIRECT_PARAMETERS; 4-byte aligned
+     * @param workgroupCount three unsigned 32-bit counts, x, y, z; needs usage DISPATCH_INDIRECT_PARAMETERS; 4-byte
+     *     aligned
      * @param constants as many as the export declares
      * @param bindings as many as the export declares; usable by dispatches
      * @param flags dispatch flags
@@ -283,21 +284,24 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Runs a collective operation. Collectives with nothing between them, not even a barrier, run concurrently, so sends and receives may
-     * be recorded in any order.
+     * Runs a collective operation. Consecutive collectives with nothing in between, not even a barrier, run
+     * concurrently, so sends and receives may be recorded in any order.
      *
-     * <p>With n elements among N participants: all-gather sends n and receives N n; all-reduce sends and receives n; all-to-all sends and
-     * receives n, a multiple of N; broadcast sends n at the root and receives n elsewhere; reduce sends n and receives n at the root;
-     * reduce-scatter sends N n and receives n; send, receive and send-receive move n. A range that is not used may be null. Source and
-     * target may be the same where they are equally long; otherwise one may be this participant's part of the other.
+     * <p>With n elements among N participants: all-gather sends n and receives N n; all-reduce sends and receives n;
+     * all-to-all sends and receives n, a multiple of N; broadcast sends n at the root and receives n elsewhere; reduce
+     * sends n and receives n at the root; reduce-scatter sends N n and receives n; send, receive and send-receive move
+     * n. An unused range may be null. Source and target may be the same where both are equally long; otherwise one
+     * range may be this participant's part of the other.
      *
      * @param channel the participants; it is {@link Channel#ready}
-     * @param operation what to do
-     * @param parameter rank of the root or the peer, where the operation has one; {@link Collective#peers} for send-receive
-     * @param source what is sent, where something is; usable by dispatches, at least as long as needed
-     * @param target what is received, where something is; usable by dispatches, at least as long as needed
+     * @param operation the operation
+     * @param parameter rank of the root or the peer, where the operation has one; {@link Collective#peers} for
+     *     send-receive
+     * @param source elements to send, if any; usable by dispatches, at least as long as needed
+     * @param target target of the received elements, if any; usable by dispatches, at least as long as needed
      * @param elementCount elements, see above
-     * @throws IreeException UNIMPLEMENTED when the backend has no collectives; INVALID_ARGUMENT or OUT_OF_RANGE for invalid arguments
+     * @throws IreeException UNIMPLEMENTED when the backend has no collectives; INVALID_ARGUMENT or OUT_OF_RANGE for
+     *     invalid arguments
      */
     public final void collective(
             Channel channel,
@@ -351,7 +355,7 @@ public abstract class CommandBuffer extends Resource {
     /**
      * Begins a named group of commands, for tools.
      *
-     * @param label its name
+     * @param label name of the group
      */
     public final void beginDebugGroup(String label) {
         checkRecording();
@@ -362,7 +366,7 @@ public abstract class CommandBuffer extends Resource {
     /**
      * Ends the innermost group.
      *
-     * @throws IreeException FAILED_PRECONDITION when none is open
+     * @throws IreeException FAILED_PRECONDITION when no group is open
      */
     public final void endDebugGroup() {
         checkRecording();
@@ -373,8 +377,8 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Checks that the command buffer can be submitted with a binding table: that it is finished, and that every slot in use holds a buffer
-     * that satisfies all its uses. For backends; the cost does not depend on the number of commands.
+     * Checks that the command buffer is finished, and that the buffer in every used slot of a binding table satisfies
+     * all uses of the slot. For backends; the cost does not depend on the number of commands.
      *
      * @param table the table, or null
      * @throws IreeException FAILED_PRECONDITION, INVALID_ARGUMENT, OUT_OF_RANGE or PERMISSION_DENIED naming the slot
@@ -408,7 +412,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     private void checkSlot(int slot, int usage, Buffer buffer, long offset, long length) {
-        // Messages are built only on failure: this runs on every submission.
+        // Messages are built only on failure: this code runs on every submission.
         boolean dispatchable = (usage & ANY_DISPATCH) == 0 || Dispatches.isUsable(buffer);
         int needed = usage & ~ANY_DISPATCH;
         if (!dispatchable
@@ -448,7 +452,7 @@ public abstract class CommandBuffer extends Resource {
         BufferRef[] checked = new BufferRef[bindings.size()];
         for (int i = 0; i < checked.length; i++) {
             BufferRef binding = bindings.get(i);
-            // Messages are built only for what may fail: compiled programs record at every call.
+            // Messages are built only before a possible failure: compiled programs record at every call.
             checked[i] = Dispatches.isRight(binding)
                     ? binding
                     : check("binding " + i + " of dispatch '" + entry.name() + "'", binding, ANY_DISPATCH, 0);
@@ -456,7 +460,7 @@ public abstract class CommandBuffer extends Resource {
         return List.of(checked);
     }
 
-    /** Checks one use of a range. Resolves the length where the buffer is known; records the requirements of the slot where it is not. */
+    /** Checks a use of a range. Resolves the length of a known buffer; otherwise records the requirements of the slot. */
     private BufferRef check(String what, BufferRef ref, int usage, int access) {
         Buffer buffer = ref.buffer();
         if (buffer != null) {
@@ -505,40 +509,40 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Returns whether transfers may write to a buffer whose access flags do not allow it, because they write to a copy that belongs to
-     * the call of the current thread, as with a constant of a module. Dispatches need no write access.
+     * Returns whether transfers may write to a buffer without write access, because transfers write to a copy belonging
+     * to the call of the current thread, as with a constant of a module. Dispatches need no write access.
      *
      * @param buffer a target
-     * @return true where the backend makes such copies
+     * @return true if the backend makes such copies
      */
     protected boolean isCopiedOnWrite(Buffer buffer) {
         return false;
     }
 
-    /** Recording ends. */
+    /** Ends recording. */
     protected abstract void doFinish();
 
     /**
      * Records a barrier.
      *
      * @param sourceStages stages to wait for
-     * @param targetStages stages that wait
+     * @param targetStages waiting stages
      */
     protected abstract void recordBarrier(int sourceStages, int targetStages);
 
     /**
      * Records a checked fill.
      *
-     * @param target the range; its length is resolved unless it is a slot's
+     * @param target the range; the length is resolved, except for a range of a slot
      * @param pattern the pattern
-     * @param patternLength its bytes
+     * @param patternLength bytes of the pattern
      */
     protected abstract void recordFill(BufferRef target, long pattern, int patternLength);
 
     /**
      * Records a checked update.
      *
-     * @param source the bytes, to be copied now
+     * @param source the bytes, to be copied during this call
      * @param target the range, as long as the source
      */
     protected abstract void recordUpdate(MemorySegment source, BufferRef target);
@@ -546,8 +550,8 @@ public abstract class CommandBuffer extends Resource {
     /**
      * Records a checked copy.
      *
-     * @param source the range read; its length is resolved unless it is a slot's
-     * @param target the range written; as long as the source, or WHOLE when that is a slot's
+     * @param source the range to read; the length is resolved, except for a range of a slot
+     * @param target the range to write; as long as the source, or WHOLE when the source is a range of a slot
      */
     protected abstract void recordCopy(BufferRef source, BufferRef target);
 
@@ -557,7 +561,7 @@ public abstract class CommandBuffer extends Resource {
      * @param executable the code
      * @param export ordinal of the entry point
      * @param config workgroups; counts are ignored with a {@code workgroupCount}
-     * @param workgroupCount where the counts are, or null
+     * @param workgroupCount location of the counts, or null
      * @param constants the constants, not shared
      * @param bindings the bindings
      * @param flags dispatch flags
@@ -575,10 +579,10 @@ public abstract class CommandBuffer extends Resource {
      * Records a checked collective operation.
      *
      * @param channel the participants
-     * @param operation what to do
+     * @param operation the operation
      * @param parameter rank of the root or the peer
-     * @param source what is sent, as long as needed; null when this participant sends nothing
-     * @param target what is received, as long as needed; null when this participant receives nothing
+     * @param source elements to send, as long as needed; null when this participant sends nothing
+     * @param target target of the received elements, as long as needed; null when this participant receives nothing
      * @param elementCount elements
      */
     protected void recordCollective(

@@ -8,11 +8,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A device that a driver can open.
+ * A device available from a driver.
  *
  * @param driver the driver's name, for example {@code local}
- * @param id the id to open it by, unique among all drivers, for example {@code local}
- * @param name its name, for display
+ * @param id the id for opening the device, unique among all drivers, for example {@code local}
+ * @param name display name
  * @param details further facts for display: type, limits, features, memory, in the driver's order
  */
 public record DeviceInfo(String driver, String id, String name, Map<String, String> details) {
@@ -27,18 +27,19 @@ public record DeviceInfo(String driver, String id, String name, Map<String, Stri
      * Creates a description without details.
      *
      * @param driver the driver's name
-     * @param id the id to open it by
-     * @param name what it is
+     * @param id the id for opening the device
+     * @param name display name
      */
     public DeviceInfo(String driver, String id, String name) {
         this(driver, id, name, Map.of());
     }
 
     /**
-     * Returns the machine that a device is on.
+     * Returns the machine of a device.
      *
-     * @param id the id of the device; of one of another node it ends in that node's machine and session, as in {@code local@m1.s7}
-     * @param axis the axis of one of its queues, which belongs to this node
+     * @param id the id of the device; the id of a device of another node ends in the machine and session of that node,
+     *     as in {@code local@m1.s7}
+     * @param axis the axis of a queue of the device, belonging to this node
      * @return the machine index
      */
     public static int machine(String id, long axis) {

@@ -6,10 +6,10 @@ package io.github.iree4j.hal;
  * @param workgroupCountX workgroups along x; a dispatch with any count of 0 does nothing
  * @param workgroupCountY workgroups along y
  * @param workgroupCountZ workgroups along z; the CPU takes at most 65535
- * @param workgroupSizeX invocations of a workgroup along x; 0 leaves it to the executable
- * @param workgroupSizeY invocations of a workgroup along y; 0 leaves it to the executable
- * @param workgroupSizeZ invocations of a workgroup along z; 0 leaves it to the executable
- * @param dynamicLocalMemory bytes of workgroup-local memory in addition to what the executable declares
+ * @param workgroupSizeX invocations of a workgroup along x; 0 leaves the size to the executable
+ * @param workgroupSizeY invocations of a workgroup along y; 0 leaves the size to the executable
+ * @param workgroupSizeZ invocations of a workgroup along z; 0 leaves the size to the executable
+ * @param dynamicLocalMemory bytes of workgroup-local memory in addition to the memory declared by the executable
  */
 public record DispatchConfig(
         int workgroupCountX,
@@ -21,7 +21,7 @@ public record DispatchConfig(
         int dynamicLocalMemory) {
 
     /**
-     * Returns a configuration with workgroups of the size that the executable declares.
+     * Returns a configuration with the workgroup size declared by the executable.
      *
      * @param x workgroups along x
      * @param y workgroups along y

@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** Checks of every dispatch before it is recorded. */
+/** Checks of every dispatch before recording. */
 final class Dispatches {
     private static final int USAGES = BufferUsage.DISPATCH_STORAGE
             | BufferUsage.DISPATCH_UNIFORM_READ
@@ -17,7 +17,7 @@ final class Dispatches {
     private Dispatches() {}
 
     /**
-     * Checks that as many constants and bindings are passed as the export declares.
+     * Checks the numbers of passed constants and bindings against the declaration of the export.
      *
      * @throws IreeException INVALID_ARGUMENT
      */
@@ -36,7 +36,7 @@ final class Dispatches {
     }
 
     /**
-     * Checks that the flags request nothing that no backend has.
+     * Checks for flags with features missing in all backends.
      *
      * @throws IreeException UNIMPLEMENTED
      */
@@ -49,7 +49,7 @@ final class Dispatches {
     }
 
     /**
-     * Checks that dispatches may use a buffer.
+     * Checks that a buffer is usable by dispatches.
      *
      * @throws IreeException PERMISSION_DENIED
      */
@@ -60,12 +60,15 @@ final class Dispatches {
         }
     }
 
-    /** Whether dispatches may use a buffer: code of CPUs does not say which bindings an export reads and which it writes, so any dispatch usage suffices. */
+    /**
+     * Returns whether a buffer is usable by dispatches. Code for CPUs does not declare the access of an export to each
+     * binding, so any dispatch usage suffices.
+     */
     static boolean isUsable(Buffer buffer) {
         return (buffer.usage() & USAGES) != 0 && (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) != 0;
     }
 
-    /** Whether a binding is a range of a buffer, given in full, that dispatches may use. */
+    /** Returns whether a binding is a range of a buffer usable by dispatches, given in full. */
     static boolean isRight(BufferRef binding) {
         Buffer buffer = binding.buffer();
         return buffer != null

@@ -1,12 +1,13 @@
 package io.github.iree4j.hal;
 
 /**
- * What a device uses of its driver, as of now.
+ * Driver resources used by a device now.
  *
- * @param streams the driver's streams that the device's queues use
- * @param events events that the driver has made for them; steady while work is
- * @param held submissions that wait on the host, because the driver cannot be given them yet; may be one too many while one is given
- * @param graphLaunches graphs that the driver was given so far, instead of the commands of a recording
+ * @param streams streams of the driver used by the device's queues
+ * @param events events made by the driver for the streams; steady while work is
+ * @param held submissions waiting on the host, not yet acceptable to the driver; may be too high by one during a
+ *     submission
+ * @param graphLaunches graphs launched so far through the driver, instead of the commands of a recording
  */
 public record DriverCounters(int streams, long events, long held, long graphLaunches) {
     /** For a device without a driver, such as a CPU. */

@@ -7,9 +7,10 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Map;
 
 /**
- * Element type of a buffer view: the kind of number in the top 8 bits, its bit count in the low 8 ({@code iree/hal/buffer_view.h}).
+ * Element type of a buffer view: the kind of number in the top 8 bits, the bit count in the low 8 ({@code
+ * iree/hal/buffer_view.h}).
  *
- * @param encoding the number that compiled programs pass
+ * @param encoding the number passed by compiled programs
  */
 public record ElementType(int encoding) {
     private static final int INTEGER = 0x10;
@@ -103,7 +104,7 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Returns the kind of number: 0 opaque, 0x10 integer, 0x11 signed, 0x12 unsigned, 0x13 boolean, 0x21 IEEE, 0x22 brain float,
+     * Returns the kind: 0 opaque, 0x10 integer, 0x11 signed, 0x12 unsigned, 0x13 boolean, 0x21 IEEE, 0x22 brain float,
      * 0x23 complex, 0x24 to 0x28 the 8-bit floats.
      *
      * @return the top 8 bits of the encoding
@@ -187,11 +188,11 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Returns the bytes that packed elements take; the last byte may be partly used.
+     * Returns the number of bytes of packed elements; the last byte may be partly used.
      *
-     * @param count how many elements, not negative
+     * @param count number of elements, not negative
      * @return {@code (count * bits + 7) / 8}
-     * @throws IreeException OUT_OF_RANGE when that exceeds a long, INVALID_ARGUMENT for a negative count
+     * @throws IreeException OUT_OF_RANGE when the result exceeds a long, INVALID_ARGUMENT for a negative count
      */
     public long byteSize(long count) {
         if (count < 0) {
@@ -200,7 +201,7 @@ public record ElementType(int encoding) {
         int bits = bitCount();
         long whole = bits >> 3;
         long rest = bits & 7;
-        // Whole bytes and the remainder separately, so that only results that do not fit are refused.
+        // Whole bytes and the remainder separately, so that only results out of range are refused.
         try {
             long packedRest = Math.addExact(Math.multiplyExact(count >> 3, rest), ((count & 7) * rest + 7) >> 3);
             return Math.addExact(Math.multiplyExact(count, whole), packedRest);
@@ -211,12 +212,12 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Parses the form that IREE's tools print and read: {@code f32}, {@code i8}, {@code si8}, {@code ui8}, {@code bf16},
-     * {@code cf64}, {@code f8E4M3FN}, {@code i1} (a boolean byte), {@code x32} or {@code *32} (opaque).
+     * Parses the form printed and read by IREE's tools: {@code f32}, {@code i8}, {@code si8}, {@code ui8},
+     * {@code bf16}, {@code cf64}, {@code f8E4M3FN}, {@code i1} (a boolean byte), {@code x32} or {@code *32} (opaque).
      *
      * @param text the type's name
      * @return the type
-     * @throws IreeException INVALID_ARGUMENT when it is not a type
+     * @throws IreeException INVALID_ARGUMENT when the text is not a type
      */
     public static ElementType parse(String text) {
         ElementType named = NAMED.get(text);

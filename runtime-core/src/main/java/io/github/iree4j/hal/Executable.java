@@ -18,14 +18,14 @@ public abstract class Executable extends Resource {
     protected Executable() {}
 
     /**
-     * Returns the format that it was loaded from.
+     * Returns the format of the loaded code.
      *
      * @return the format, for example {@code embedded-elf-x86_64}
      */
     public abstract String format();
 
     /**
-     * Returns how many entry points there are.
+     * Returns the number of entry points.
      *
      * @return the count
      */
@@ -36,15 +36,15 @@ public abstract class Executable extends Resource {
      *
      * @param ordinal 0 to {@link #exportCount()} - 1
      * @return the entry point
-     * @throws IreeException OUT_OF_RANGE when there is none
+     * @throws IreeException OUT_OF_RANGE when no such entry point exists
      */
     public abstract ExecutableExport export(int ordinal);
 
     /**
      * Finds an entry point by name.
      *
-     * @param name its name
-     * @return its ordinal
+     * @param name name of the entry point
+     * @return ordinal of the entry point
      * @throws IreeException NOT_FOUND naming the existing entry points
      */
     public int lookup(String name) {

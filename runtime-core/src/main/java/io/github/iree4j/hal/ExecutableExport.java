@@ -1,16 +1,16 @@
 package io.github.iree4j.hal;
 
 /**
- * One entry point of an executable.
+ * An entry point of an executable.
  *
- * @param name its name
+ * @param name name of the entry point
  * @param flags {@link #SEQUENTIAL} and {@link #WORKGROUP_SIZE_DYNAMIC} bits
- * @param constantCount 32-bit constants that every dispatch passes; -1 when the executable does not declare them
- * @param bindingCount buffers that every dispatch binds; -1 when the executable does not declare them
+ * @param constantCount 32-bit constants passed by every dispatch; -1 when not declared by the executable
+ * @param bindingCount buffers bound by every dispatch; -1 when not declared by the executable
  * @param workgroupSizeX invocations of a workgroup along x as compiled; 0 when unspecified
  * @param workgroupSizeY invocations of a workgroup along y as compiled; 0 when unspecified
  * @param workgroupSizeZ invocations of a workgroup along z as compiled; 0 when unspecified
- * @param localMemorySize bytes of memory that each worker provides while it runs a workgroup
+ * @param localMemorySize bytes of memory provided by each worker while running a workgroup
  */
 public record ExecutableExport(
         String name,
@@ -22,7 +22,7 @@ public record ExecutableExport(
         int workgroupSizeZ,
         long localMemorySize) {
 
-    /** Workgroups run sequentially on one thread. */
+    /** Workgroups run sequentially on a single thread. */
     public static final int SEQUENTIAL = 0x1;
 
     /** The dispatch chooses the workgroup size. */

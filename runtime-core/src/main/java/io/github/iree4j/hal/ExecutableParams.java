@@ -9,10 +9,11 @@ import org.jspecify.annotations.Nullable;
  * Parameters to create an executable.
  *
  * @param format the format of the data, for example {@code embedded-elf-x86_64}
- * @param data the compiled code; at any alignment; must not be written while it is being loaded
- * @param owner keeps the data valid; retained as long as the executable refers to it, null for data that outlives the executable
- * @param constants specialisation constants, in the order the compiler fixed
- * @param layouts arguments of each export, where the program declares them; empty where the executable does
+ * @param data the compiled code; at any alignment; must not be written during loading
+ * @param owner keeps the data valid; retained as long as the executable refers to the data, null for data that outlives
+ *     the executable
+ * @param constants specialisation constants, in the order fixed by the compiler
+ * @param layouts arguments of each export, where declared by the program; empty where declared by the executable
  */
 public record ExecutableParams(
         String format,
@@ -27,7 +28,7 @@ public record ExecutableParams(
     }
 
     /**
-     * Creates parameters of an executable that declares the arguments of its exports.
+     * Creates parameters of an executable with declared arguments of the exports.
      *
      * @param format the format of the data
      * @param data the compiled code

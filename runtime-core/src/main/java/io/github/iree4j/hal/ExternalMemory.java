@@ -7,11 +7,11 @@ import java.util.Objects;
 /**
  * Device memory exported to other processes, devices and APIs. Created by {@link Allocator#exportMemory}.
  *
- * @param descriptor an operating system descriptor in this process; its owner passes it to {@link Allocator#importMemory}, to another
- *     process, or to {@link Allocator#discard}
+ * @param descriptor an operating system descriptor in this process; its owner passes it to
+ *     {@link Allocator#importMemory}, to another process, or to {@link Allocator#discard}
  * @param size bytes of all the memory
- * @param kind the driver's number of its kind, which the importer must know
- * @param device the device, as its driver names it in every process: drivers import memory of the same device only
+ * @param kind the driver's number for the kind of memory, required by the importer
+ * @param device the device, as named by the driver in every process: drivers import memory of the same device only
  */
 public record ExternalMemory(int descriptor, long size, int kind, String device) {
     /** Checks. */

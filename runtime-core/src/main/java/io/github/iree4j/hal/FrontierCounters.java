@@ -1,10 +1,10 @@
 package io.github.iree4j.hal;
 
 /**
- * The cost of merging the frontiers of a queue's operations.
+ * The cost of merging the frontiers of the operations of a queue.
  *
- * @param merges frontiers of waits that were merged because they had not completed
- * @param evictions entries that were dropped for lack of room, which taints later frontiers until the entries have completed
+ * @param merges merges of incomplete frontiers of waits
+ * @param evictions entries dropped for lack of room, tainting later frontiers until the entries have completed
  */
 public record FrontierCounters(long merges, long evictions) {
     /** No merges. */

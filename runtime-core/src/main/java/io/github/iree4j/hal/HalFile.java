@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Bytes that queue operations read from and write to: host memory or a file. Safe from any thread. */
+/** Bytes read and written by queue operations: host memory or a file. Safe from any thread. */
 public abstract class HalFile extends Resource {
     private final String name;
     private final int access;
@@ -19,8 +19,8 @@ public abstract class HalFile extends Resource {
     /**
      * For subclasses.
      *
-     * @param name names it in messages
-     * @param access bits of {@link MemoryAccess} that are allowed
+     * @param name name in messages
+     * @param access allowed bits of {@link MemoryAccess}
      */
     protected HalFile(String name, int access) {
         this.name = name;
@@ -30,11 +30,11 @@ public abstract class HalFile extends Resource {
     /**
      * Creates a file over host memory.
      *
-     * @param bytes its contents
+     * @param bytes contents of the file
      * @param access bits of {@link MemoryAccess}; not more than the memory allows
      * @param owner keeps the memory valid; retained; null for memory that outlives the file
      * @return the file; the caller closes it
-     * @throws IreeException PERMISSION_DENIED when writing is asked for and the memory is read-only
+     * @throws IreeException PERMISSION_DENIED when write access is requested and the memory is read-only
      */
     public static HalFile ofMemory(MemorySegment bytes, int access, @Nullable RefCounted owner) {
         if ((access & MemoryAccess.WRITE) != 0 && bytes.isReadOnly()) {
@@ -46,19 +46,21 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Opens a file of the file system. The system transfers its bytes without blocking a thread, see {@link #isAsynchronous}.
+     * Opens a file of the file system. The system transfers the bytes without blocking a thread, see
+     * {@link #isAsynchronous}.
      *
-     * @param path its path; it must exist
+     * @param path path of an existing file
      * @param access bits of {@link MemoryAccess}
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a directory or device, when it cannot be opened
+     * @throws IreeException NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a directory or device, when the file
+     *     cannot be opened
      */
     public static HalFile open(Path path, int access) {
         return SystemFile.at(path, access);
     }
 
     /**
-     * Returns what may be done with the file.
+     * Returns the permitted accesses to the file.
      *
      * @return bits of {@link MemoryAccess}
      */
@@ -74,7 +76,7 @@ public abstract class HalFile extends Resource {
     public abstract long length();
 
     /**
-     * Returns the contents if they lie in host memory, to be used in place.
+     * Returns the contents for use in place, if in host memory.
      *
      * @return the bytes, valid as long as this file, or null
      */
@@ -83,8 +85,8 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Returns whether the bytes are constants, such as those of a module and parameters: written nowhere, and likely to be read again when
-     * the program is loaded again. Devices of other machines keep what they read of such files.
+     * Returns whether the bytes are constants, such as constants of a module, and parameters: never written, and likely
+     * to be read again when the program is loaded again. Devices of other machines keep bytes read from such files.
      *
      * @return false unless overridden
      */
@@ -93,7 +95,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Returns whether transfers can be started and complete later. For files that are not asynchronous, {@link #read} and {@link #write}
+     * Returns whether transfers can be started and complete later. For other files, {@link #read} and {@link #write}
      * take no longer than a copy.
      *
      * @return whether {@link #startRead} and {@link #startWrite} may be called
@@ -106,7 +108,7 @@ public abstract class HalFile extends Resource {
      * Starts to read bytes, as {@link #startRead(long, MemorySegment, Supplier, Completion)} without a stop condition.
      *
      * @param offset first byte in the file
-     * @param target what to fill
+     * @param target memory to fill
      * @param completion called with the outcome
      */
     public final void startRead(long offset, MemorySegment target, Completion completion) {
@@ -114,10 +116,11 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Starts to write bytes, as {@link #startWrite(long, MemorySegment, Supplier, Completion)} without a stop condition.
+     * Starts to write bytes, as {@link #startWrite(long, MemorySegment, Supplier, Completion)} without a stop
+     * condition.
      *
      * @param offset first byte in the file
-     * @param source what to write
+     * @param source bytes to write
      * @param completion called with the outcome
      */
     public final void startWrite(long offset, MemorySegment source, Completion completion) {
@@ -129,10 +132,12 @@ public abstract class HalFile extends Resource {
      *
      * @param offset first byte in the file
      * @param target native memory shared between threads, filled completely, in pieces
-     * @param stop polled on the same thread: the reason to stop, or null; returns at once and does not throw
-     * @param completion called with the outcome on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()}; its rules hold
-     * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION when the file is not
-     *     asynchronous; the completion is not called then
+     * @param stop polled on the thread of the completion: the reason to stop, or null; returns at once and does not
+     *     throw
+     * @param completion called with the outcome on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()};
+     *     the rules of this thread hold
+     * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION
+     *     when the file is not asynchronous; the completion is not called after an exception
      */
     public final void startRead(
             long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
@@ -156,7 +161,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Starts to read a range that fits. For asynchronous files.
+     * Starts to read a range inside the file. For asynchronous files.
      *
      * @param offset first byte in the file
      * @param target filled completely
@@ -169,10 +174,10 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Starts to write a range that fits. For asynchronous files.
+     * Starts to write a range inside the file. For asynchronous files.
      *
      * @param offset first byte in the file
-     * @param source what to write
+     * @param source bytes to write
      * @param stop the reason to stop, or null
      * @param completion called with the outcome
      */
@@ -186,7 +191,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Reads bytes and waits for them. Must not be called on the thread that runs completions of files.
+     * Reads bytes and waits for completion. Must not be called on the thread running completions of files.
      *
      * @param offset first byte in the file
      * @param target filled completely
@@ -198,10 +203,10 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Writes bytes and waits until they are written. Must not be called on the thread that runs completions of files.
+     * Writes bytes and waits for completion. Must not be called on the thread running completions of files.
      *
      * @param offset first byte in the file
-     * @param source what to write
+     * @param source bytes to write
      * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, DATA_LOSS when the system cannot write
      */
     public final void write(long offset, MemorySegment source) {
@@ -215,7 +220,7 @@ public abstract class HalFile extends Resource {
      * @param what names the use in the message
      * @param needed {@link MemoryAccess#READ} or {@link MemoryAccess#WRITE}
      * @param offset first byte in the file
-     * @param bytes how many
+     * @param bytes number of bytes
      * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, FAILED_PRECONDITION when closed
      */
     public final void check(String what, int needed, long offset, long bytes) {
@@ -230,7 +235,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Reads a range that fits.
+     * Reads a range inside the file.
      *
      * @param offset first byte in the file
      * @param target filled completely
@@ -238,10 +243,10 @@ public abstract class HalFile extends Resource {
     protected abstract void doRead(long offset, MemorySegment target);
 
     /**
-     * Writes a range that fits.
+     * Writes a range inside the file.
      *
      * @param offset first byte in the file
-     * @param source what to write
+     * @param source bytes to write
      */
     protected abstract void doWrite(long offset, MemorySegment source);
 

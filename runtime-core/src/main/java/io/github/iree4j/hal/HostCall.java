@@ -1,9 +1,10 @@
 package io.github.iree4j.hal;
 
 /**
- * Host code that runs in queue order. The local device runs each call on a virtual thread, so the call may wait for other work, even of its
- * own queue; a stream may stand still until the call returns, so there it must not wait for work behind it on its own queue. An exception fails
- * the operation's signals. A call that completes after it has returned is a {@link DeferredHostCall}.
+ * Host code run in queue order. The local device runs each call on a virtual thread, so the call may wait for other
+ * work, even of the same queue. A stream may stand still until the call returns, so a call on a stream must not wait
+ * for later work of the same queue. An exception fails the signals of the operation. For completion after the return,
+ * see {@link DeferredHostCall}.
  */
 @FunctionalInterface
 public interface HostCall {

@@ -5,10 +5,10 @@ import io.github.iree4j.frontier.MutableFrontier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work of the host between two fences: a blocking function of a program, a step in Java between two queues. Begun with {@link
- * SchedulingDomain#beginHostWork}.
+ * Work of the host between two fences: a blocking function of a program, a step in Java between two queues. Begun with
+ * {@link SchedulingDomain#beginHostWork}.
  *
- * <p>Not thread-safe. A span that is dropped without {@link #end}, because the work failed, never appears on the axis.
+ * <p>Not thread-safe. A span dropped without {@link #end}, because the work failed, never appears on the axis.
  */
 public final class HostSpan {
     private final SchedulingDomain domain;
@@ -21,9 +21,9 @@ public final class HostSpan {
     }
 
     /**
-     * Ends the work, before anything is signalled. Idempotent.
+     * Ends the work, before any signal. Idempotent.
      *
-     * @return what happens before its end: what it followed, and its own entry on the host's axis
+     * @return the predecessors of the end: the predecessors of the work, and the work's own entry on the host's axis
      */
     public Frontier end() {
         Frontier own = frontier;

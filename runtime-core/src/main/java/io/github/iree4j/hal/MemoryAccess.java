@@ -1,6 +1,6 @@
 package io.github.iree4j.hal;
 
-/** Bits that say how memory may be or will be accessed ({@code iree/hal/buffer.h}). */
+/** Bits for present or future accesses to memory ({@code iree/hal/buffer.h}). */
 public final class MemoryAccess {
     /** Reads. */
     public static final int READ = 0x1;
@@ -10,11 +10,11 @@ public final class MemoryAccess {
     public static final int DISCARD = 0x4;
     /** Overwrites everything. */
     public static final int DISCARD_WRITE = WRITE | DISCARD;
-    /** Ranges may overlap others in use. */
+    /** Ranges may overlap other ranges in use. */
     public static final int MAY_ALIAS = 0x8;
     /** Accesses need not be aligned. */
     public static final int UNALIGNED = 0x10;
-    /** All accesses that the memory allows. */
+    /** All accesses allowed by the memory. */
     public static final int ANY = 0x20;
     /** Reads, writes and discards. */
     public static final int ALL = READ | WRITE | DISCARD;

@@ -1,16 +1,16 @@
 package io.github.iree4j.hal;
 
-/** Bits that say where memory lies and what can access it ({@code iree/hal/buffer.h}). */
+/** Bits for the location and the visibility of memory ({@code iree/hal/buffer.h}). */
 public final class MemoryType {
-    /** A preference: take the best memory there is for the other bits. */
+    /** A preference: take the best available memory for the other bits. */
     public static final int OPTIMAL = 0x1;
-    /** The host can map it. */
+    /** Mappable by the host. */
     public static final int HOST_VISIBLE = 0x2;
-    /** Host and device see each other's writes without flushing. */
+    /** Host and device see writes of the other side without flushing. */
     public static final int HOST_COHERENT = 0x4;
     /** Host reads are cached. */
     public static final int HOST_CACHED = 0x8;
-    /** Devices can use it. */
+    /** Usable by devices. */
     public static final int DEVICE_VISIBLE = 0x10;
     /** Lies in host memory. */
     public static final int HOST_LOCAL = HOST_VISIBLE | HOST_COHERENT | 0x40;

@@ -10,15 +10,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that waits to be issued, with its waits; or one that was issued, which has none.
+ * An operation waiting to be issued, with its waits; or an issued operation, without waits.
  *
  * @param name the kind of operation
- * @param since how long it has been waiting, or has run
- * @param forMemory whether it waits for memory; all other waits are reached then
- * @param waits the points that were not reached at the time of the query
- * @param signals the points that it will signal
- * @param program the program whose call submitted it; empty when none did
- * @param function the function of that call, for example {@code module.add}; empty when none did
+ * @param since time since the operation began to wait or to run
+ * @param forMemory whether the operation waits for memory; all other waits are reached then
+ * @param waits the points not reached at the time of the query
+ * @param signals the points to be signalled by the operation
+ * @param program the program of the submitting call; empty without a call
+ * @param function the function of the submitting call, for example {@code module.add}; empty without a call
  */
 public record PendingOperation(
         String name,
@@ -44,14 +44,14 @@ public record PendingOperation(
     public record Point(long semaphore, long value, String timeline) {}
 
     /**
-     * A point of a timeline that was not reached.
+     * An unreached point of a timeline.
      *
      * @param semaphore the timeline, as {@code TimelineSemaphore.id()}
      * @param value the awaited value
-     * @param reached the value that the timeline had reached
+     * @param reached the value reached by the timeline
      * @param promised whether a producer has promised to signal the value
-     * @param producerAxis the queue that has promised it; {@link Axis#NONE} when unknown
-     * @param producerEpoch the epoch of the operation that will signal it; 0 when unknown
+     * @param producerAxis the queue behind the promise; {@link Axis#NONE} when unknown
+     * @param producerEpoch the epoch of the operation behind the promise; 0 when unknown
      * @param timeline the name of the timeline; empty for none
      */
     public record Wait(
@@ -64,10 +64,10 @@ public record PendingOperation(
             String timeline) {}
 
     /**
-     * Returns the points of a fence that are not reached, with their producers.
+     * Returns the unreached points of a fence, with their producers.
      *
-     * @param fence the fence, which may be closed by now; null for none
-     * @return a snapshot; empty when all are reached
+     * @param fence the fence, possibly closed by now; null for none
+     * @return a snapshot; empty when all points are reached
      */
     public static List<Wait> waitsFor(@Nullable Fence fence) {
         List<Wait> waits = new ArrayList<>();
@@ -93,8 +93,8 @@ public record PendingOperation(
     /**
      * Returns the points of a fence.
      *
-     * @param fence the fence, which may be closed by now; null for none
-     * @return all of them, whether or not they are reached
+     * @param fence the fence, possibly closed by now; null for none
+     * @return all points, reached or not
      */
     public static List<Point> pointsOf(@Nullable Fence fence) {
         List<Point> points = new ArrayList<>();

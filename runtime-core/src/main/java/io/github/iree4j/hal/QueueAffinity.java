@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** Bit masks of the queues of a device on which work may run: bit n is queue n. */
+/** Bit masks of permitted queues of a device: bit n is queue n. */
 public final class QueueAffinity {
     /** Any queue. Zero means the same. */
     public static final long ANY = -1L;
@@ -11,11 +11,11 @@ public final class QueueAffinity {
     private QueueAffinity() {}
 
     /**
-     * Reduces a mask to the queues a device has.
+     * Reduces a mask to the existing queues of a device.
      *
      * @param affinity the mask; {@link #ANY} and 0 are all queues
      * @param queueCount queues of the device, 1 to 64
-     * @return the mask of the queues that exist, not 0
+     * @return the mask of the existing queues, not 0
      * @throws IreeException INVALID_ARGUMENT when none of the queues exists
      */
     public static long normalize(long affinity, int queueCount) {

@@ -1,23 +1,23 @@
 package io.github.iree4j.hal;
 
 /**
- * Counters of a queue's operations and of how their waits were resolved. Every wait of an issued operation is counted in exactly one of
- * {@link #reached} to {@link #covered}, by its first resolution.
+ * Counters of a queue's operations and of the resolutions of their waits. Every wait of an issued operation is counted
+ * in exactly one of {@link #reached} to {@link #covered}, by the first resolution.
  *
  * <p>The numbers of a snapshot are read one after the other while the queue runs.
  *
  * @param submitted operations submitted
  * @param retired operations that ran and finished, successfully or not
- * @param failed operations that failed or were cancelled, whether or not they ran
- * @param pending operations that wait to be issued now
- * @param inFlight operations that are issued and not finished now; never includes those that run on the submitting thread
- * @param reached waits that were reached already
- * @param elidedFifo waits for work that the same queue runs earlier
- * @param elidedFrontier waits for work that the queue's frontier proves to run earlier
+ * @param failed operations that failed or were cancelled, run or not
+ * @param pending operations waiting to be issued now
+ * @param inFlight issued and unfinished operations now; never includes operations run on the submitting thread
+ * @param reached waits already reached
+ * @param elidedFifo waits for earlier work of the same queue
+ * @param elidedFrontier waits for earlier work, as proved by the queue's frontier
  * @param deviceWaits waits performed by the device
- * @param deferred waits for which the host held the operation back
- * @param covered waits dropped because another wait of the same operation implies them
- * @param heldBackNanos total time that operations were held back, excluding those that still are
+ * @param deferred waits with the operation held back by the host
+ * @param covered waits dropped because of another, implying wait of the same operation
+ * @param heldBackNanos total time of operations held back, excluding operations still held back
  */
 public record QueueCounters(
         long submitted,
@@ -43,9 +43,9 @@ public record QueueCounters(
     }
 
     /**
-     * Returns how many waits cost neither the device nor the host any waiting.
+     * Returns the number of waits without any waiting by the device or the host.
      *
-     * @return all but the device waits and the deferred ones
+     * @return all but device waits and deferred waits
      */
     public long elided() {
         return reached + elidedFifo + elidedFrontier + covered;

@@ -11,7 +11,7 @@ final class Ranges {
      * Checks a range and resolves its length.
      *
      * @param what names the range in the message
-     * @param length bytes, or {@link Buffer#WHOLE} for all from the offset on
+     * @param length bytes, or {@link Buffer#WHOLE} for all bytes from the offset on
      * @param capacity length of the container
      * @param container names the container in the message
      * @return the length in bytes

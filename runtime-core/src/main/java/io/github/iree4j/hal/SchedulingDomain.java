@@ -18,24 +18,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A group of queues that know each other's progress: they share a tracker of completions and allocate their axes from one allocator, so
- * their frontiers can be compared. The devices of a process use {@link #ofProcess()} by default.
+ * A group of queues with mutual knowledge of progress: the queues share a tracker of completions and allocate axes from
+ * one allocator, so the frontiers of the queues can be compared. The devices of a process use {@link #ofProcess()} by
+ * default.
  *
  * <p>Safe from any thread.
  */
 public final class SchedulingDomain {
-    /** The open queues of a domain, as their scheduler knows them. */
+    /** The open queues of a domain, as known to their scheduler. */
     public interface Queues {
         /**
-         * Withdraws operations that have not been issued.
+         * Withdraws operations not yet issued.
          *
-         * @param calls selects the calls whose operations are withdrawn
+         * @param calls selects the calls of the operations to withdraw
          * @param cause the failure of the operations
          */
         void withdraw(Predicate<MemoryHolder> calls, IreeException cause);
 
         /**
-         * Counts the requests for memory without which a call cannot continue.
+         * Counts the requests for memory needed by a call to continue.
          *
          * @param call the call
          * @return as {@link SchedulingDomain#heldByMemory}
@@ -48,7 +49,7 @@ public final class SchedulingDomain {
         /**
          * Called when two frontiers have been merged.
          *
-         * @param lost whether entries were lost, which taints the result
+         * @param lost whether entries were lost, tainting the result
          */
         void merged(boolean lost);
     }
@@ -87,9 +88,10 @@ public final class SchedulingDomain {
     /**
      * Creates a domain.
      *
-     * @param axes allocates the axes of its queues
-     * @param tracker where the queues register their axes; the caller keeps it open as long as the domain is used
-     * @param frontierCapacity how many entries the frontiers of operations may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
+     * @param axes allocates the axes of the domain's queues
+     * @param tracker registers the axes of the queues; the caller keeps the tracker open as long as the domain is used
+     * @param frontierCapacity maximum number of entries in frontiers of operations, 1 to
+     *     {@link Frontier#MAXIMUM_CAPACITY}
      * @return the domain
      */
     public static SchedulingDomain create(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
@@ -115,7 +117,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns what observes the pools of the domain's devices.
+     * Returns the observer of the pools of the domain's devices.
      *
      * @return the observation, borrowed
      */
@@ -124,17 +126,18 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Sets what knows the context of a thread outside of calls. For remote devices: the trace that the thread is in.
+     * Sets the source of the context of a thread outside of calls. For remote devices: the current trace of the
+     * thread.
      *
-     * @param current asked by threads that make calls and submit operations; must be quick, and not throw
+     * @param current called by threads making calls and submitting operations; must be quick, and not throw
      */
     public void contexts(Supplier<@Nullable Object> current) {
         contexts = current;
     }
 
     /**
-     * Returns what goes with the calls that the calling thread makes and the operations that it submits: the context of the call that it runs, which
-     * is that of the thread that made the call; else its own.
+     * Returns the context for calls and operations of the calling thread: the context of the running call, taken from
+     * the thread that made the call; outside of calls, the context of the calling thread.
      *
      * @return the context; null for none
      */
@@ -144,7 +147,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns how many entries the frontiers of operations may have.
+     * Returns the maximum number of entries in frontiers of operations.
      *
      * @return the capacity
      */
@@ -153,17 +156,17 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Begins work of the host between two fences, so that its signals carry what happened before. All such work is on one axis, whose
-     * epochs are assigned in the order of completion, as on an unordered queue.
+     * Begins work of the host between two fences, so that the signals carry the predecessors. All such work is on one
+     * axis. Epochs are assigned in the order of completion, as on an unordered queue.
      *
-     * @param wait what the work follows; must be reached; null for nothing
-     * @return the work; {@link HostSpan#end} gives its frontier
+     * @param wait fence before the work; must be reached; null for nothing
+     * @return the work; {@link HostSpan#end} returns the frontier of the work
      */
     public HostSpan beginHostWork(@Nullable Fence wait) {
         return new HostSpan(this, wait == null ? null : imports(wait, null));
     }
 
-    /** Ends work of the host: assigns its epoch and advances the host's axis to it. */
+    /** Ends work of the host: assigns an epoch and advances the host's axis to the epoch. */
     Frontier endHostWork(@Nullable MutableFrontier imported) {
         long epoch = hostEpochs.incrementAndGet();
         Frontier frontier =
@@ -173,7 +176,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns the merged frontiers of reached waits, as far as they have not completed.
+     * Returns the merged frontiers of reached waits, without completed frontiers.
      *
      * @param wait a reached fence
      * @param meter called for every merge; null for none
@@ -199,8 +202,8 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Withdraws the operations of a call that ended early from all queues, unless they have been issued: they fail, and release the memory
-     * that they hold or wait for. Issued operations continue.
+     * Withdraws the operations of a prematurely ended call from all queues, unless issued: the operations fail, and
+     * release the memory held or requested. Issued operations continue.
      *
      * @param holder the call
      * @param cause the failure of the operations
@@ -213,7 +216,7 @@ public final class SchedulingDomain {
     /**
      * Withdraws the operations of all calls of a program, as {@link #withdraw(MemoryHolder, IreeException)} does.
      *
-     * @param program counts the operations of its calls
+     * @param program counts the operations of the program's calls
      * @param cause the failure of the operations
      */
     public void withdraw(OperationsUnderWay program, IreeException cause) {
@@ -229,11 +232,12 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Counts the requests for memory without which a call cannot continue, whatever others do: each of its unfinished operations, and its code,
-     * waits for one of these requests, or for one of these operations. Takes locks of queues and timelines, with which nobody calls anything.
+     * Counts the requests for memory needed by a call to continue, regardless of other calls: each unfinished operation
+     * of the call, and the code of the call, waits for such a request, or for such an operation. Takes locks of queues
+     * and timelines, never held during calls of other code.
      *
      * @param call the call
-     * @return their number; 0 proves nothing: part of the call may continue, or wait for somebody else
+     * @return number of requests; 0 proves nothing: part of the call may continue, or wait for another party
      */
     public int heldByMemory(MemoryHolder call) {
         Queues known = queues.get();
@@ -241,9 +245,10 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns the scheduler's view of the queues. For {@code hal.schedule} alone, which expects to find its own object.
+     * Returns the scheduler's view of the queues. For {@code hal.schedule} alone, where the same object is expected
+     * back.
      *
-     * @param make creates it; the first one created is kept
+     * @param make creates the object; the first object is kept
      * @return always the same object
      */
     public Queues queues(Supplier<Queues> make) {

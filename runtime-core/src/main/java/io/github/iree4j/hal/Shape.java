@@ -6,18 +6,18 @@ import java.util.Arrays;
 
 /** Utilities for shapes: arrays of dimensions, outermost first; rank 0 is a scalar. */
 public final class Shape {
-    /** The most dimensions a shape may have. */
+    /** Maximum number of dimensions of a shape. */
     public static final int MAXIMUM_RANK = 128;
 
     private Shape() {}
 
     /**
-     * Checks a shape and returns how many elements it has.
+     * Checks a shape and returns the number of elements.
      *
      * @param shape dimensions, none negative
-     * @return their product; 1 for a scalar
-     * @throws IreeException INVALID_ARGUMENT for a negative dimension or more than {@link #MAXIMUM_RANK}, OUT_OF_RANGE when the
-     *     product exceeds a long
+     * @return product of the dimensions; 1 for a scalar
+     * @throws IreeException INVALID_ARGUMENT for a negative dimension or more than {@link #MAXIMUM_RANK}, OUT_OF_RANGE
+     *     when the product exceeds a long
      */
     public static long elementCount(long... shape) {
         if (shape.length > MAXIMUM_RANK) {
@@ -74,11 +74,11 @@ public final class Shape {
     }
 
     /**
-     * Parses what {@link #format(long...)} prints.
+     * Parses the text printed by {@link #format(long...)}.
      *
      * @param text dimensions joined by {@code x}; empty is a scalar
      * @return the dimensions
-     * @throws IreeException INVALID_ARGUMENT when it is not a shape
+     * @throws IreeException INVALID_ARGUMENT when the text is not a shape
      */
     public static long[] parse(String text) {
         if (text.isEmpty()) {
@@ -101,8 +101,8 @@ public final class Shape {
     /**
      * Returns whether two shapes are equal.
      *
-     * @param a one shape
-     * @param b another
+     * @param a a shape
+     * @param b another shape
      * @return true if rank and all dimensions are equal
      */
     public static boolean equal(long[] a, long[] b) {

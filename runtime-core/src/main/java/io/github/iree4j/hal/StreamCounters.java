@@ -1,14 +1,14 @@
 package io.github.iree4j.hal;
 
 /**
- * Counters of how a stream used its hardware.
+ * Counters of the hardware use of a stream.
  *
- * @param submissions how often operations were submitted to it: all that one wake makes ready is one submission
- * @param waits how often the stream waited for another, or for foreign work
- * @param points how many of its epochs other streams waited for
- * @param completions how often the host was notified of completions
+ * @param submissions submissions of operations to the stream: all operations made ready by one wake are one submission
+ * @param waits waits of the stream for another stream, or for foreign work
+ * @param points epochs of the stream awaited by other streams
+ * @param completions completion notifications to the host
  */
 public record StreamCounters(long submissions, long waits, long points, long completions) {
-    /** For a queue that is not a stream. */
+    /** For a queue other than a stream. */
     public static final StreamCounters NONE = new StreamCounters(0, 0, 0, 0);
 }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** A file of the file system. */
 final class SystemFile extends HalFile {
     /**
-     * A blocking caller may pass any memory, even memory that another thread frees meanwhile, which the system would not notice; so bytes
-     * go through a buffer of ours of this size. A few pieces of the asynchronous file.
+     * A blocking caller may pass any memory, even memory freed by another thread during the transfer, and the system
+     * would not notice. So bytes go through an intermediate buffer of this size: a few pieces of the asynchronous file.
      */
     private static final int COPIED = 4 << 20;
 

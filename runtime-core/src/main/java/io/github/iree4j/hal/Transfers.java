@@ -3,9 +3,9 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** Checks that every backend makes before it fills, updates or copies: the same rules for queue operations and recorded commands. */
+/** Checks made by every backend before fills, updates and copies: the same rules for queue operations and recorded commands. */
 public final class Transfers {
-    /** The most bytes an update command may carry. */
+    /** Maximum number of bytes of an update command. */
     public static final int MAXIMUM_UPDATE = 65536;
 
     private Transfers() {}
@@ -13,11 +13,11 @@ public final class Transfers {
     /**
      * Checks a fill.
      *
-     * @param target what is filled
+     * @param target the buffer to fill
      * @param offset first byte
      * @param length bytes, or {@link Buffer#WHOLE}
      * @param patternLength bytes of the pattern
-     * @param copiedOnWrite whether the call writes to a copy of its own, whatever the access flags
+     * @param copiedOnWrite whether the call writes to a private copy, regardless of the access flags
      * @return the length in bytes
      * @throws IreeException PERMISSION_DENIED, OUT_OF_RANGE or INVALID_ARGUMENT
      */
@@ -32,8 +32,8 @@ public final class Transfers {
      * Checks that a transfer may write to a buffer.
      *
      * @param what names the target in the message
-     * @param target what is written
-     * @param copiedOnWrite whether the call writes to a copy of its own, whatever the access flags
+     * @param target the buffer to write
+     * @param copiedOnWrite whether the call writes to a private copy, regardless of the access flags
      * @throws IreeException PERMISSION_DENIED
      */
     public static void requireTarget(String what, Buffer target, boolean copiedOnWrite) {
@@ -66,10 +66,10 @@ public final class Transfers {
     /**
      * Checks an update.
      *
-     * @param target what is written
+     * @param target the buffer to write
      * @param offset first byte
      * @param length bytes
-     * @param copiedOnWrite whether the call writes to a copy of its own, whatever the access flags
+     * @param copiedOnWrite whether the call writes to a private copy, regardless of the access flags
      * @throws IreeException PERMISSION_DENIED or OUT_OF_RANGE
      */
     public static void checkUpdate(Buffer target, long offset, long length, boolean copiedOnWrite) {
@@ -80,12 +80,12 @@ public final class Transfers {
     /**
      * Checks a copy.
      *
-     * @param source what is read
+     * @param source the buffer to read
      * @param sourceOffset first byte read
-     * @param target what is written
+     * @param target the buffer to write
      * @param targetOffset first byte written
      * @param length bytes, or {@link Buffer#WHOLE} for all of the source from the offset on
-     * @param copiedOnWrite whether the call writes to a copy of the target of its own, whatever the access flags
+     * @param copiedOnWrite whether the call writes to a private copy of the target, regardless of the access flags
      * @return the length in bytes
      * @throws IreeException PERMISSION_DENIED, OUT_OF_RANGE, or INVALID_ARGUMENT when the ranges overlap
      */
@@ -102,12 +102,12 @@ public final class Transfers {
     /**
      * Checks that two ranges of the same length do not overlap.
      *
-     * @param source one buffer
+     * @param source the source buffer
      * @param sourceOffset first byte
-     * @param target the other buffer
+     * @param target the target buffer
      * @param targetOffset first byte
      * @param length bytes
-     * @throws IreeException INVALID_ARGUMENT when they overlap
+     * @throws IreeException INVALID_ARGUMENT when the ranges overlap
      */
     public static void checkOverlap(Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
         if (!source.allocatedBuffer().equals(target.allocatedBuffer()) || length == 0) {

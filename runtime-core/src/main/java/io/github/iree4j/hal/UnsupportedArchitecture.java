@@ -3,9 +3,9 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * A program has code of the right format, but for other hardware than the device's.
+ * A program has code of the right format, but for hardware other than the device's.
  *
  * @param device id of the device
- * @param remedy what to do, as the rest of a sentence
+ * @param remedy instruction to the user, as the rest of a sentence
  */
 public record UnsupportedArchitecture(String device, String remedy) implements FailureDetail {}

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * A program was compiled for devices that are not present.
  *
- * @param wanted formats of executables, or patterns of devices; the program needs one of them
+ * @param wanted formats of executables, or patterns of devices; any of these would suffice
  */
 public record UnsupportedTarget(List<String> wanted) implements FailureDetail {
     /** Copies the list. */

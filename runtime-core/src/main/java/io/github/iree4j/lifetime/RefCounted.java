@@ -9,12 +9,12 @@ package io.github.iree4j.lifetime;
 public interface RefCounted {
 
     /**
-     * Adds one reference.
+     * Adds a reference.
      *
      * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION when the last reference has been released
      */
     void retain();
 
-    /** Releases one reference; releasing the last one frees the object's resources on this thread. */
+    /** Releases a reference; releasing the last reference frees the object's resources on this thread. */
     void release();
 }

@@ -6,15 +6,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Base class of objects that are freed exactly once, when their last reference is released.
+ * Base class of objects freed exactly once, when the last reference is released.
  *
- * <p>A new resource has one reference, its creator's. {@link #close()} releases that one and is idempotent. All other holders use
- * {@link #retain()} and {@link #release()}. A creator that passes its reference on, such as a result returned to a program, does not close:
- * the receiver releases it.
+ * <p>A new resource has one reference, the creator's. {@link #close()} releases this reference and is idempotent. All
+ * other holders use {@link #retain()} and {@link #release()}. A creator that passes the reference on, such as a result
+ * returned to a program, does not close: the receiver releases the reference.
  */
 public abstract class Resource implements RefCounted, AutoCloseable {
     /*
-     * All decisions are made on one int:
+     * All decisions are made on a single int:
      *
      *   31       30..0
      *   CLOSED | REFERENCES
@@ -38,13 +38,13 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /*
-     * Not volatile: the object is not shared during construction, and a volatile first write would cost a fence for each of the dozen
-     * objects that a call creates.
+     * Not volatile: the object is not shared during construction, and a volatile first write would cost a fence for
+     * each of the dozen objects created by a call.
      */
     @SuppressWarnings("UnusedVariable") // through STATE
     private int state = 1;
 
-    /** Creates a resource with one reference, the caller's. */
+    /** Creates a resource with a single reference, the caller's. */
     protected Resource() {}
 
     private int stateAcquire() {
@@ -63,7 +63,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /**
-     * Adds one reference unless the last one has been released: for callers that do not hold a reference themselves.
+     * Adds a reference unless the last reference has been released: for callers that hold no reference themselves.
      *
      * @return false when the last reference has been released
      */
@@ -151,6 +151,6 @@ public abstract class Resource implements RefCounted, AutoCloseable {
         return getClass().getSimpleName();
     }
 
-    /** Frees what the resource holds. Called exactly once, by the thread that releases the last reference. Must not throw. */
+    /** Frees everything held by the resource. Called exactly once, by the thread that releases the last reference. Must not throw. */
     protected abstract void destroy();
 }

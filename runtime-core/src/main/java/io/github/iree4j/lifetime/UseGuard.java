@@ -7,10 +7,10 @@ import java.lang.invoke.VarHandle;
 import java.util.function.Supplier;
 
 /**
- * Lets any number of threads use an object until one of them closes it. The later of the close and the end of the last use frees the
- * object's resources, once, so a close during a use neither waits nor frees memory in use.
+ * Lets any number of threads use an object until a thread closes the object. The later of the close and the end of the
+ * last use frees the object's resources, once, so a close during a use neither waits nor frees memory in use.
  *
- * <p>For uses confined to one call. Longer use needs a reference ({@link RefCounted}); a use is not a reference, so overlapping callers do
+ * <p>For uses confined to a single call. Longer use needs a reference ({@link RefCounted}); a use is not a reference, so overlapping callers do
  * not keep a closed object alive.
  */
 public final class UseGuard {
@@ -39,10 +39,10 @@ public final class UseGuard {
     private volatile int state;
 
     /**
-     * Creates a guard for one object.
+     * Creates a guard for an object.
      *
      * @param name describes the object in messages, for example {@code program 'add'}
-     * @param free frees what the object holds; must not throw
+     * @param free frees everything held by the object; must not throw
      */
     public UseGuard(Supplier<String> name, Runnable free) {
         this.name = name;
@@ -50,7 +50,7 @@ public final class UseGuard {
     }
 
     /**
-     * Starts a use; end it with {@link #exit}.
+     * Starts a use. {@link #exit} ends the use.
      *
      * @throws IreeException FAILED_PRECONDITION when closed, naming the object
      */
@@ -63,7 +63,7 @@ public final class UseGuard {
     /**
      * Starts a use unless closed.
      *
-     * @return true if a use was started; end it with {@link #exit}
+     * @return true if a use was started; {@link #exit} ends the use
      */
     public boolean tryEnter() {
         for (int s = state; s >= 0; s = state) {
@@ -84,7 +84,7 @@ public final class UseGuard {
     /**
      * Closes. Idempotent.
      *
-     * @return true for the one call that closed it
+     * @return true for the call that closed the object
      */
     public boolean close() {
         int before = (int) STATE.getAndBitwiseOr(this, CLOSED);
@@ -95,7 +95,7 @@ public final class UseGuard {
     }
 
     /**
-     * Returns how many uses are active.
+     * Returns the number of active uses.
      *
      * @return the number at the time of the call
      */

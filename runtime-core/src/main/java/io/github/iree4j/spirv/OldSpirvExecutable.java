@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executables from before August 2024 ({@code schemas/spirv_executable_def.fbs}), in which the program, not the executable,
- * declares the layouts of pipelines. Their fields moved twice without a version number; the position of a module's words
+ * Executables from before August 2024 ({@code schemas/spirv_executable_def.fbs}). The program, not the executable,
+ * declares the layouts of pipelines. The fields moved twice without a version number; the position of a module's words
  * distinguishes the versions:
  *
  * <pre>
@@ -66,7 +66,7 @@ final class OldSpirvExecutable {
     }
 
     private static void checkCount(String what, FlatBuffer.@Nullable Vector vector, int pipelines) {
-        // Compilers left out what is empty or all zero.
+        // Compilers omitted vectors without entries or with zeros only.
         if (vector != null && vector.count() != pipelines && vector.count() != 0) {
             throw SpirvExecutable.invalid("it has %d %s for %d entry points", vector.count(), what, pipelines);
         }

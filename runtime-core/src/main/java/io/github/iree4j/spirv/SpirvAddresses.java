@@ -10,9 +10,9 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines the slots of its address table to which code may store, for code that uses buffer addresses instead of descriptors.
- * As emitted by compilers, such code combines the address of the table from two words of its push constants, and loads the
- * address of a buffer from a slot of the table:
+ * Determines the possibly written slots of the address table, for code using buffer addresses instead of descriptors.
+ * As emitted by compilers, such code combines the address of the table from two words of the push constants, and loads
+ * the address of a buffer from a slot of the table:
  *
  * <pre>
  *   word, word    loads from push constants                       } the table's address, as long as nothing is added to it
@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  *   address       load of a slot: the buffer's, whatever is added to it
  * </pre>
  *
- * A store through a pointer that could not be traced to a slot may go anywhere: then all buffers count as written. A number that
- * was loaded from a buffer, passed to a function or kept in a variable is such a pointer, if converted to one. So a buffer may
- * wrongly count as written, but never the other way round, unless code computes one buffer's address from another's. Instructions
- * come in the order of the module, in which operands are defined before use, except for those of PHI.
+ * A store through an untraceable pointer may go anywhere: then all buffers count as written. A number loaded from a
+ * buffer, passed to a function or kept in a variable is such a pointer, if converted to a pointer. So a buffer may
+ * wrongly count as written, but never wrongly as unwritten, unless code computes the address of a buffer from the
+ * address of another buffer. Instructions come in the order of the module, with operands defined before use, except for
+ * operands of PHI.
  */
 final class SpirvAddresses {
     /** The bit mask of all buffers. */
@@ -37,13 +38,13 @@ final class SpirvAddresses {
     private final IntUnaryOperator words;
     private final SpirvTypes types;
     private final Set<Integer> pointerTypes = new HashSet<>(); // to memory by address
-    private final Map<Integer, Integer> pointers = new HashMap<>(); // pointers of these types, with their type
+    private final Map<Integer, Integer> pointers = new HashMap<>(); // pointers of these types, with the type
     private final Set<Integer> pushed = new HashSet<>(); // pointers into push constants
     private final Set<Integer> table = new HashSet<>(); // the table's address, or a half of it
-    private final Set<Integer> near = new HashSet<>(); // computed from that: an address within the table, or a constant
+    private final Set<Integer> near = new HashSet<>(); // computed from the table's address: an address within the table, or a constant
     private final Map<Integer, Integer> slots = new HashMap<>(); // by pointer
-    private final Map<Integer, Long> buffers = new HashMap<>(); // slots that a value was computed from, a bit for each
-    private final Set<Integer> joined = new HashSet<>(); // operands of PHI, before or after it
+    private final Map<Integer, Long> buffers = new HashMap<>(); // by value: slots used to compute the value, a bit for each
+    private final Set<Integer> joined = new HashSet<>(); // operands of PHI, defined before or after the PHI
     private long written;
 
     /**
@@ -72,9 +73,9 @@ final class SpirvAddresses {
     /**
      * Adds an instruction of a function.
      *
-     * @param op its number
-     * @param at its first word
-     * @param count its words
+     * @param op number of the instruction
+     * @param at first word of the instruction
+     * @param count word count of the instruction
      */
     void add(int op, int at, int count) {
         if (count > 2 && pointerTypes.contains(word(at, 1))) {
@@ -159,7 +160,7 @@ final class SpirvAddresses {
         }
     }
 
-    /** The slot that the indices of an access chain lead to; negative when unknown. */
+    /** Returns the slot selected by the indices of an access chain; negative when unknown. */
     private int slot(@Nullable Integer pointer, int at, int count) {
         if (pointer == null || count != 5) {
             return -1;
@@ -171,7 +172,7 @@ final class SpirvAddresses {
                 : (int) (offset / SLOT_BYTES);
     }
 
-    /** A value that is computed from others, exactly their combination or an address near it. */
+    /** Adds a value computed from other values: exactly the combination of the others, or an address near the combination. */
     private void compute(int at, int from, int to, boolean exact) {
         if (from >= to) {
             return;
@@ -201,7 +202,7 @@ final class SpirvAddresses {
         }
     }
 
-    /** Records a possible store through a value, if it is a pointer. */
+    /** Records a possible store through a value, if the value is a pointer. */
     private void store(int value) {
         if (pointers.containsKey(value)) {
             long from = buffers.getOrDefault(value, 0L);
@@ -210,9 +211,9 @@ final class SpirvAddresses {
     }
 
     /**
-     * Returns the slots that may be written, once the module has been read.
+     * Returns the possibly written slots, once the module has been read.
      *
-     * @return a bit for each of the first 64 slots of the table; all of them when unknown
+     * @return a bit for each of the first 64 slots of the table; all bits when unknown
      */
     long written() {
         return written;

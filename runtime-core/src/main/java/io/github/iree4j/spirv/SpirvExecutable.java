@@ -13,8 +13,9 @@ import java.util.List;
 /**
  * An executable for Vulkan: modules, and the pipelines created from them.
  *
- * <p>Format: {@code schemas/vulkan_executable_def.fbs} of IREE, after a header of 64 bytes or, in 2024, without; and the versions of its predecessor
- * {@code spirv_executable_def.fbs} until December 2022, until December 2023, and until August 2024.
+ * <p>Format: {@code schemas/vulkan_executable_def.fbs} of IREE, after a header of 64 bytes or, in 2024, without; and
+ * the versions of the predecessor {@code spirv_executable_def.fbs} until December 2022, until December 2023, and until
+ * August 2024.
  *
  * @param pipelines the exports by ordinal
  * @param modules the words of the modules, as slices of the data
@@ -25,7 +26,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
     static final String IDENTIFIER = "VKE1";
     private static final String OLD_IDENTIFIER = "SPVE";
 
-    // Far more than compilers make; they bound what a file can make a driver do.
+    // Far more than emitted by compilers; the limits bound the work of a driver for a file.
     private static final int PIPELINES_LIMIT = 4096;
     private static final int MODULES_LIMIT = 4096;
     private static final int LAYOUTS_LIMIT = 4096;
@@ -46,10 +47,10 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
     }
 
     /**
-     * Reads an executable. Its modules are not parsed.
+     * Reads an executable. The modules are not parsed.
      *
      * @param data the executable, at any alignment; must not change while in use
-     * @return its contents
+     * @return the contents
      * @throws IreeException INVALID_ARGUMENT naming the damage; INCOMPATIBLE or UNIMPLEMENTED for other versions;
      *     RESOURCE_EXHAUSTED for counts beyond limits
      */
@@ -69,7 +70,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
      * Returns whether bytes look like an executable.
      *
      * @param data any bytes
-     * @return true when they begin like one
+     * @return true if the data begins like an executable
      */
     public static boolean isAt(MemorySegment data) {
         String inside = ExecutableHeader.identifier(data, 4);

@@ -19,9 +19,9 @@ public final class SpirvExecutableWriter {
     private SpirvExecutableWriter() {}
 
     /**
-     * Creates an executable of modules: each of their entry points is an export, with the layout that its code requires. Code
-     * without descriptors whose push constants begin with {@value SpirvPipeline#ROOT_BYTES} bytes for a table cannot be
-     * distinguished from code that takes constants only, so all use descriptors.
+     * Creates an executable of modules: each entry point is an export, with the layout required by the code. Code
+     * without descriptors, with push constants beginning with {@value SpirvPipeline#ROOT_BYTES} bytes for a table,
+     * cannot be distinguished from code with constants only, so all exports use descriptors.
      *
      * @param modules the words of the modules
      * @return the exports in the order of modules and entry points
@@ -38,7 +38,7 @@ public final class SpirvExecutableWriter {
     }
 
     /**
-     * Writes an executable with its header.
+     * Writes an executable with a header.
      *
      * @param executable the contents; every pipeline has a layout
      * @return the bytes

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The layout of a pipeline: descriptor sets, and push constants from 0 on.
  *
- * @param sets the sets by number; the bindings of each in ascending order
+ * @param sets the sets by number; the bindings of each set in ascending order
  * @param pushConstantBytes bytes, a multiple of 4
  */
 public record SpirvLayout(List<List<SpirvBinding>> sets, int pushConstantBytes) {
@@ -14,9 +14,9 @@ public record SpirvLayout(List<List<SpirvBinding>> sets, int pushConstantBytes) 
     /**
      * A binding of a descriptor set.
      *
-     * @param binding its number
+     * @param binding number of the binding
      * @param type {@link SpirvResource#UNIFORM_BUFFER} or {@link SpirvResource#STORAGE_BUFFER}
-     * @param count buffers in it
+     * @param count number of buffers in the binding
      */
     public record SpirvBinding(int binding, int type, int count) {}
 
@@ -38,7 +38,7 @@ public record SpirvLayout(List<List<SpirvBinding>> sets, int pushConstantBytes) 
      * Returns the smallest layout for an entry point.
      *
      * @param entry the entry point
-     * @return its layout
+     * @return the layout of the entry point
      */
     public static SpirvLayout of(SpirvEntryPoint entry) {
         List<List<SpirvBinding>> sets = new ArrayList<>();

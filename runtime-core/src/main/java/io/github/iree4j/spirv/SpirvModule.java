@@ -12,8 +12,9 @@ import java.util.Set;
  * @param version as in the header: major in bits 16 to 23, minor in bits 8 to 15
  * @param capabilities numbers of {@code OpCapability}
  * @param extensions names of {@code OpExtension}
- * @param entryPoints those of execution model GLCompute
- * @param writtenAddresses slots that code with addresses may write: bit n is that of slot n of its table; all are set when unknown
+ * @param entryPoints the entry points of execution model GLCompute
+ * @param writtenAddresses possibly written slots for code with addresses: bit n is the bit of slot n of the table; all
+ *     bits are set when unknown
  */
 public record SpirvModule(
         int version,
@@ -30,15 +31,16 @@ public record SpirvModule(
     }
 
     /**
-     * Reads a module. Checked are: size, magic, version, and identifier bound of the header; that every instruction lies within the module
-     * and the identifiers that matter here within the bound; that declarations come before functions and functions are whole; and what entry
-     * points declare.
+     * Reads a module. Checks size, magic, version and identifier bound of the header; every instruction to lie within
+     * the module, and the identifiers relevant here within the bound; declarations to come before functions, and
+     * functions to be complete; and the declarations of entry points.
      *
      * @param words the module, little-endian, at any alignment
-     * @param constants values of the specialisation constants with identifiers 0, 1, and so on; others have the module's value
+     * @param constants values of the specialisation constants with identifiers 0, 1, and so on; other constants have
+     *     the module's value
      * @return the module
      * @throws IreeException INVALID_ARGUMENT naming the position of the damage; UNIMPLEMENTED for newer versions;
-     *     RESOURCE_EXHAUSTED for a module that is too large
+     *     RESOURCE_EXHAUSTED for too large a module
      */
     public static SpirvModule read(MemorySegment words, int[] constants) {
         return new SpirvReader(words, constants).read();
@@ -47,9 +49,9 @@ public record SpirvModule(
     /**
      * Finds an entry point.
      *
-     * @param name its name
+     * @param name name of the entry point
      * @return the entry point
-     * @throws IreeException INVALID_ARGUMENT naming the existing ones
+     * @throws IreeException INVALID_ARGUMENT naming the existing entry points
      */
     public SpirvEntryPoint entryPoint(String name) {
         for (SpirvEntryPoint candidate : entryPoints) {

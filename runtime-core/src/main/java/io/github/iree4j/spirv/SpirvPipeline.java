@@ -3,14 +3,14 @@ package io.github.iree4j.spirv;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One export of an executable.
+ * An export of an executable.
  *
  * @param name the name for lookups
- * @param entryPoint the function in its module
+ * @param entryPoint the function in the module
  * @param module index of the module
- * @param subgroupSize invocations of a subgroup that the code was compiled for; 0 for any
- * @param layout its layout; null where the executable does not declare it, as before August 2024
- * @param addresses how buffer addresses are passed; null when descriptors are used
+ * @param subgroupSize subgroup size of the compiled code, invocations; 0 for any
+ * @param layout the layout; null where not declared by the executable, as before August 2024
+ * @param addresses the way of passing buffer addresses; null when descriptors are used
  */
 public record SpirvPipeline(
         String name,
@@ -24,9 +24,10 @@ public record SpirvPipeline(
     public static final int ROOT_BYTES = 32;
 
     /**
-     * Passing of buffers by device address: the push constants refer to a table with one 64-bit address for each binding.
+     * Passing of buffers by device address: the push constants refer to a table with one 64-bit address for each
+     * binding.
      *
-     * @param rootOffset offset in the push constants of the {@value #ROOT_BYTES} bytes that refer to the table
+     * @param rootOffset offset in the push constants of the {@value #ROOT_BYTES} bytes referring to the table
      * @param constantOffset offset in the push constants of the constants of the dispatch
      * @param constantCount constants of the dispatch
      * @param bindingCount buffers of the dispatch

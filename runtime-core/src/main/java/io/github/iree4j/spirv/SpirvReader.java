@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Reads one module, front to back. Work and memory are bounded by its size. */
+/** Reads a module, front to back. Work and memory are bounded by the size of the module. */
 final class SpirvReader {
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -28,7 +28,7 @@ final class SpirvReader {
     /** Larger than any shader; drivers use hundreds of bytes for each word. */
     private static final int WORDS_LIMIT = 1 << 23;
 
-    /** Identifiers that every consumer must support (SPIR-V, universal limits). */
+    /** Limit of identifiers to be supported by every consumer (SPIR-V, universal limits). */
     private static final int BOUND_LIMIT = 4_194_303;
 
     private static final int MAJOR = 1;
@@ -224,7 +224,7 @@ final class SpirvReader {
         }
     }
 
-    /** Reads a string that must end before a word; nothing is read past it. */
+    /** Reads a string with its end before a given word; nothing is read beyond that word. */
     private String string(int op, int at, int first, int end) {
         for (int i = first; i < end; i++) {
             int word = word(i);
@@ -244,7 +244,7 @@ final class SpirvReader {
         return text.length() > 128 ? text.substring(0, 128) + "..." : text;
     }
 
-    /** Those of Vulkan, with the capabilities that they need, which come before. */
+    /** Checks for addressing and memory models of Vulkan, with the needed capabilities declared before. */
     private void memoryModel(int at, int count) {
         int addressing = operand(MEMORY_MODEL, at, count, 1);
         int memory = operand(MEMORY_MODEL, at, count, 2);
@@ -307,7 +307,7 @@ final class SpirvReader {
                 types.decorate(target, decoration, operand(DECORATE, at, count, 3));
             case DECORATION_BUFFER_BLOCK -> types.decorate(target, decoration, 0);
             default -> {
-                // says nothing about what is used
+                // unrelated to the use of resources
             }
         }
     }
@@ -341,7 +341,7 @@ final class SpirvReader {
         }
     }
 
-    /** Records variables and functions that an instruction of a body refers to, where its grammar has identifiers. */
+    /** Records variables and functions referred to by an instruction of a body, where the grammar of the instruction has identifiers. */
     private void reference(Function function, int op, int at, int count) {
         switch (op) {
             case FUNCTION_CALL -> {
@@ -362,8 +362,8 @@ final class SpirvReader {
                 if (op >= ATOMIC_LOAD && op <= ATOMIC_XOR) {
                     refer(function, id(op, at, count, 3));
                 } else if (op > COOPERATIVE_MATRIX_STORE) {
-                    // An extension's: atomics on floats and the like. A literal may be taken for an identifier, which
-                    // is harmless.
+                    // An instruction of an extension: atomics on floats and the like. A literal may be taken for an
+                    // identifier, without harm.
                     referAll(function, at, 3, count);
                 }
             }
@@ -474,7 +474,7 @@ final class SpirvReader {
     }
 
     private int[] workgroupSize(Entry entry) {
-        // The constant decorated as the size of workgroups goes before the execution mode.
+        // The constant decorated as the size of workgroups takes precedence over the execution mode.
         int[] size = sizeConstant >= 0 ? types.components(sizeConstant) : null;
         Size declared = sizes.get(entry.function());
         if (size == null && declared != null) {

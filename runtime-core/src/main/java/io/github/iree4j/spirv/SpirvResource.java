@@ -3,13 +3,13 @@ package io.github.iree4j.spirv;
 import java.util.Comparator;
 
 /**
- * A buffer, or an array of buffers, that an entry point uses.
+ * A buffer, or an array of buffers, used by an entry point.
  *
  * @param set descriptor set
  * @param binding binding of the set
  * @param type {@link #UNIFORM_BUFFER} or {@link #STORAGE_BUFFER}
- * @param count elements of the array; 1 when it is not an array
- * @param isWritten whether the module may write it; false only if it never does
+ * @param count elements of the array; 1 without an array
+ * @param isWritten whether the module may write the buffer; false only if the module never does
  */
 public record SpirvResource(int set, int binding, int type, int count, boolean isWritten) {
     /** A type: uniform memory, read only; Vulkan's number. */

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Types and constants of a module, as far as sizes depend on them. References are to earlier definitions only. */
+/** Types and constants of a module, as far as relevant to sizes. References are to earlier definitions only. */
 final class SpirvTypes {
     /** An unknown size or value. */
     private static final long UNKNOWN = -1;
@@ -20,8 +20,8 @@ final class SpirvTypes {
     private static final int BOOL_BYTES = 4; // the layout of drivers in workgroup memory
 
     /**
-     * A type: its size without explicit layout, and its elements. For arrays of arrays the innermost element and the product of
-     * lengths, computed at the definition, so that types need not be traversed.
+     * A type: the size without explicit layout, and the elements. For arrays of arrays the innermost element and the
+     * product of lengths, computed at the definition, so that types need not be traversed.
      */
     private record Type(int op, long bytes, int element, long length) {}
 
@@ -48,7 +48,7 @@ final class SpirvTypes {
         return Math.min(HUGE, a + b);
     }
 
-    /** Which operand is the result; -1 for an instruction that is not a known definition. */
+    /** Returns the index of the result operand; -1 for an instruction other than a known definition. */
     static int resultIndex(int op) {
         return switch (op) {
             case TYPE_BOOL, TYPE_INT, TYPE_FLOAT, TYPE_VECTOR, TYPE_MATRIX -> 0;
@@ -125,7 +125,7 @@ final class SpirvTypes {
                 composites.put(o[1], Arrays.copyOfRange(o, 2, o.length));
             case SPEC_CONSTANT_OP -> values.put(o[1], computed(o));
             default -> {
-                // sizes do not depend on it
+                // irrelevant to sizes
             }
         }
     }
@@ -153,7 +153,7 @@ final class SpirvTypes {
         return new Type(TYPE_STRUCT, bytes, 0, 0);
     }
 
-    /** An undefined identifier is an unknown type, or a pointer declared ahead. */
+    /** Returns a type. An undefined identifier is an unknown type, or a pointer declared ahead. */
     private Type type(int id) {
         Type type = types.get(id);
         return type == null ? new Type(0, 8, 0, 0) : type;
@@ -193,12 +193,12 @@ final class SpirvTypes {
         };
     }
 
-    /** The value of an integer constant; negative when unknown. */
+    /** Returns the value of an integer constant; negative when unknown. */
     long value(int id) {
         return values.getOrDefault(id, UNKNOWN);
     }
 
-    /** The values of a constant's components; null when it has none, 0 for unknown ones. */
+    /** Returns the values of a constant's components; null without components, 0 for unknown values. */
     int @Nullable [] components(int id) {
         int[] parts = composites.get(id);
         if (parts == null) {
@@ -212,13 +212,13 @@ final class SpirvTypes {
         return result;
     }
 
-    /** Offset of a struct member, bytes; negative when unknown. */
+    /** Returns the offset of a struct member, bytes; negative when unknown. */
     long memberOffset(int struct, long member) {
         Integer offset = member < 0 || member > Integer.MAX_VALUE ? null : memberOffsets.get(key(struct, (int) member));
         return offset == null ? UNKNOWN : Integer.toUnsignedLong(offset);
     }
 
-    /** The pointee of a pointer type. */
+    /** Returns the pointee of a pointer type. */
     int pointee(int type, int at) {
         Type pointer = types.get(type);
         if (pointer == null || pointer.op() != TYPE_POINTER) {
@@ -232,13 +232,13 @@ final class SpirvTypes {
         return known == null ? 0 : known.bytes();
     }
 
-    /** The element type of an array, or the type itself if it is not an array. */
+    /** Returns the element type of an array, or the given type if not an array. */
     int element(int type) {
         Type known = types.get(type);
         return known != null && isArray(known) ? known.element() : type;
     }
 
-    /** Number of elements of an array, 1 for other types; not positive when unknown or open. */
+    /** Returns the number of elements of an array, 1 for other types; not positive when unknown or open. */
     long count(int type) {
         Type known = types.get(type);
         return known != null && isArray(known) ? known.length() : 1;

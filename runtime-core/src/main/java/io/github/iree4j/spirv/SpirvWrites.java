@@ -9,18 +9,18 @@ import java.util.Set;
 import java.util.function.IntUnaryOperator;
 
 /**
- * Determines the variables that a module's code may write. A pointer into a variable counts as the variable's, at any depth;
- * instructions known to read through it, or to compute another pointer, store nothing; any other use may store. So a variable may
- * wrongly count as written, but never the other way round. Instructions come in the order of the module, in which operands are
- * defined before use, except for those of PHI.
+ * Determines the variables possibly written by a module's code. A pointer into a variable counts as the variable's, at
+ * any depth. Instructions known to read through a pointer, or to compute another pointer, store nothing; any other use
+ * may store. So a variable may wrongly count as written, but never wrongly as unwritten. Instructions come in the order
+ * of the module, with operands defined before use, except for operands of PHI.
  */
 final class SpirvWrites {
     private final Map<Integer, Integer> variables = new HashMap<>(); // by pointer
-    private final Set<Integer> joined = new HashSet<>(); // operands of PHI, before or after it
+    private final Set<Integer> joined = new HashSet<>(); // operands of PHI, defined before or after the PHI
     private final Set<Integer> written = new HashSet<>();
     private final IntUnaryOperator words;
 
-    /** Creates the analysis of a module, whose words are given by index. */
+    /** Creates the analysis of a module, with the words given by index. */
     SpirvWrites(IntUnaryOperator words) {
         this.words = words;
     }
@@ -33,9 +33,9 @@ final class SpirvWrites {
     /**
      * Adds an instruction of a function.
      *
-     * @param op its number
-     * @param at its first word
-     * @param count its words
+     * @param op number of the instruction
+     * @param at first word of the instruction
+     * @param count word count of the instruction
      */
     void add(int op, int at, int count) {
         switch (op) {
@@ -62,7 +62,7 @@ final class SpirvWrites {
                 mayStore(at, 3, count);
             }
             default -> {
-                if (op < LOOP_MERGE || op > UNREACHABLE) { // except control flow, which takes no pointers
+                if (op < LOOP_MERGE || op > UNREACHABLE) { // except control flow: no pointers
                     mayStore(at, 1, count);
                 }
             }
@@ -82,7 +82,7 @@ final class SpirvWrites {
         }
     }
 
-    /** Whether the variable may be written, once the module has been read. */
+    /** Returns whether the variable may be written, once the module has been read. */
     boolean contains(int variable) {
         return written.contains(variable);
     }

@@ -1,7 +1,7 @@
 package io.github.iree4j.status;
 
 /**
- * Structured detail of a failure, for callers that act on more than its code: a record of the throwing package. The message includes its
- * text. See {@link IreeException#detail}.
+ * Structured detail of a failure, for callers that evaluate more than the status code: a record of the throwing
+ * package. The message includes the detail's text. See {@link IreeException#detail}.
  */
 public interface FailureDetail {}

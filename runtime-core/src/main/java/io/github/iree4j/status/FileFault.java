@@ -1,10 +1,10 @@
 package io.github.iree4j.status;
 
 /**
- * Mapped files that are changed while they are in use.
+ * Failures of mapped files that are changed while in use.
  *
- * <p>Reads of Java code beyond the end of a mapped file that has become shorter. The virtual machine survives the signal and throws {@link
- * InternalError}.
+ * <p>Java code may read beyond the end of a mapped file that has become shorter. The virtual machine survives the
+ * signal and throws {@link InternalError}.
  */
 public final class FileFault {
     private FileFault() {}
@@ -13,7 +13,7 @@ public final class FileFault {
      * Returns the failure of a read; INTERNAL when the virtual machine threw for another reason.
      *
      * @param what the file or program that was read
-     * @param fault what the virtual machine threw
+     * @param fault the error thrown by the virtual machine
      * @return DATA_LOSS with the remedy
      */
     public static IreeException of(String what, InternalError fault) {

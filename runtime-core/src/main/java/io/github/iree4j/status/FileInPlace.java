@@ -24,17 +24,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file that is used in place, through a mapping, whose bytes must stay as they were when it was mapped.
+ * A file used in place, through a mapping. The bytes must stay the same from the mapping on.
  *
- * <p>Its size and times tell that nothing was written. Others tell only that something may have been: the system does not tell a change of
- * times, permissions or links from a write that has restored the times. Then the contents are compared with what they were, of which the
- * SHA-256 was taken before: read once, in the background, when the file was loaded. Until that comparison has ended the answer is
- * {@link Known#UNKNOWN}. It is {@link Known#NO} for other contents, for another size, and when the contents are not known from before; then it
- * becomes another one when the file is changed again.
+ * <p>Unchanged size and times prove that nothing was written. Other times prove only that something may have been
+ * written: the system does not distinguish a change of times, permissions or links from a write that has restored the
+ * times. Then the contents are compared with the mapped contents, whose SHA-256 was taken before: read once, in the
+ * background, when the file was loaded. Until this comparison has ended the answer is {@link Known#UNKNOWN}. The answer
+ * is {@link Known#NO} for other contents, for another size, and when the earlier contents are not known; this answer
+ * changes when the file is changed again.
  *
- * <p>A file that was deleted, or replaced by renaming another over it, is unchanged if it was by then: the mapping keeps its bytes.
+ * <p>A file deleted, or replaced by renaming another file over the path, counts as unchanged if unchanged until then:
+ * the mapping keeps the bytes.
  *
- * <p>Safe from any thread. Asking takes one system call, about a microsecond.
+ * <p>Safe from any thread. A query takes one system call, about a microsecond.
  */
 public final class FileInPlace {
     private static final Logger LOG = LoggerFactory.getLogger(FileInPlace.class);
@@ -45,16 +47,17 @@ public final class FileInPlace {
     private final Path path;
     private final State then;
     private final AtomicReference<Verdict> verdict;
-    private volatile byte @Nullable [] contents; // SHA-256 of what was mapped, once it was read
+    private volatile byte @Nullable [] contents; // SHA-256 of the mapped contents, once read
     private @Nullable CompletableFuture<Void> comparison; // in progress; guarded by this
 
     /**
-     * Identity and state of a file: a file that is replaced or rewritten under its name is a different one.
+     * Identity and state of a file. A file replaced or rewritten under the same name is a different file.
      *
-     * @param file identifies it on this machine
+     * @param file identifies the file on this machine
      * @param size in bytes
-     * @param written when the contents were written last
-     * @param changed when the contents or attributes were changed last; null where the system does not tell
+     * @param written the time of the last write of the contents
+     * @param changed the time of the last change of contents or attributes; null where the system does not report the
+     *     time
      */
     public record State(
             Object file,
@@ -66,8 +69,8 @@ public final class FileInPlace {
          * Returns the state of a file now.
          *
          * @param path the file
-         * @return its state
-         * @throws IOException when it cannot be read
+         * @return the file's state
+         * @throws IOException when the file cannot be read
          */
         public static State of(Path path) throws IOException {
             if (!path.getFileSystem().supportedFileAttributeViews().contains(UNIX)) {
@@ -87,7 +90,7 @@ public final class FileInPlace {
         }
     }
 
-    /** What is known of the bytes while the file is in a state; with the failure if they are others. */
+    /** The verdict about the bytes while the file is in a state; with the failure if the bytes are different. */
     private record Verdict(
             State state,
             Known unchanged,
@@ -102,12 +105,12 @@ public final class FileInPlace {
     }
 
     /**
-     * Remembers the state of a file, before it is mapped.
+     * Records the state of a file, before the file is mapped.
      *
      * @param what the file in messages
-     * @param path the file, of which symbolic links are followed now
+     * @param path the file; symbolic links are followed now
      * @return the file
-     * @throws IOException when it cannot be read
+     * @throws IOException when the file cannot be read
      */
     public static FileInPlace of(String what, Path path) throws IOException {
         Path real = path.toRealPath(); // a link may lead elsewhere later
@@ -115,32 +118,32 @@ public final class FileInPlace {
     }
 
     /**
-     * Returns the state in which it was mapped.
+     * Returns the state in which the file was mapped.
      *
-     * @return the state when this was created
+     * @return the state at the creation of this object
      */
     public State state() {
         return then;
     }
 
     /**
-     * Returns whether its bytes are those that were mapped.
+     * Returns whether the file still has the mapped bytes.
      *
-     * @return UNKNOWN when its contents have to be compared
+     * @return UNKNOWN when the contents have to be compared
      */
     public Known isUnchanged() {
         return look().unchanged;
     }
 
-    /** How often contents were compared and found to be the same. Grows when a file was touched; two equal answers enclose no change. */
+    /** Number of comparisons that found the same contents. Grows when a file was touched; two equal answers enclose no change. */
     long comparisons() {
         return verdict.get().comparisons;
     }
 
     /**
-     * Returns why the file must not be used.
+     * Returns the reason why the file must not be used.
      *
-     * @return DATA_LOSS with its path and the remedy; null while it is unchanged, or that is not known
+     * @return DATA_LOSS with the path and the remedy; null while the file is unchanged, or not known to be changed
      */
     public @Nullable IreeException failure() {
         return look().failure;
@@ -149,7 +152,7 @@ public final class FileInPlace {
     /**
      * Fails unless the file is unchanged.
      *
-     * @throws IreeException DATA_LOSS when it was changed; UNAVAILABLE while that is not known
+     * @throws IreeException DATA_LOSS when the file was changed; UNAVAILABLE while not known
      */
     public void requireUnchanged() {
         Verdict now = look();
@@ -171,7 +174,7 @@ public final class FileInPlace {
             try {
                 now = stateOfSame();
             } catch (IOException e) {
-                return last; // a directory on its path cannot be read, for example, which does not change the file
+                return last; // a directory on the path is unreadable, for example: no change of the file
             }
             Verdict next = now == null ? afterItsEnd(last) : now.equals(last.state) ? last : inAnotherState(last, now);
             if (next.equals(last)) {
@@ -186,7 +189,7 @@ public final class FileInPlace {
         }
     }
 
-    /** Its state now; null when it is not at its path any more. */
+    /** The file's state now; null when the path no longer leads to the file. */
     private @Nullable State stateOfSame() throws IOException {
         try {
             State now = State.of(path);
@@ -196,7 +199,7 @@ public final class FileInPlace {
         }
     }
 
-    /** It was deleted or replaced: the mapping keeps the bytes that it had last, which cannot be compared any more. */
+    /** The verdict for a deleted or replaced file: the mapping keeps the last bytes, which can no longer be compared. */
     private Verdict afterItsEnd(Verdict last) {
         return last.unchanged != Known.UNKNOWN
                 ? last
@@ -230,16 +233,16 @@ public final class FileInPlace {
         return new Verdict(now, Known.NO, last.comparisons, failure);
     }
 
-    /** Whether the contents are known, so that a change of times can be told from a change of contents. */
+    /** Whether the contents are known, so that a change of times can be distinguished from a change of contents. */
     boolean isRead() {
         return contents != null;
     }
 
     /**
-     * Reads the file, so that its contents are known. Does nothing where these are known, or where the file has changed since it was mapped.
-     * Takes as long as the file is large.
+     * Reads the file, so that the contents are known. Does nothing where the contents are known, or where the file has
+     * changed since the mapping. The duration grows with the size of the file.
      *
-     * @param wanted asked now and then whether to go on
+     * @param wanted called now and then; returns whether to go on
      */
     void read(BooleanSupplier wanted) {
         if (contents != null) {
@@ -256,10 +259,10 @@ public final class FileInPlace {
     }
 
     /**
-     * Compares its contents with what they were, if the answer depends on that.
+     * Compares the contents with the mapped contents, if the answer depends on the contents.
      *
-     * @param background runs a comparison, which takes as long as the file is large; begins later than a tick of the file system's clock, so that
-     *     a write after the comparison shows
+     * @param background runs a comparison, with a duration that grows with the size of the file; begins later than a
+     *     tick of the file system's clock, so that a write after the comparison shows
      * @return completes when there is an answer, or another state; null when the answer is known
      */
     @Nullable
@@ -284,7 +287,7 @@ public final class FileInPlace {
             long start = System.nanoTime();
             byte[] now = digest(() -> true);
             if (now == null || !doubt.state.equals(stateOfSame())) {
-                return; // changed meanwhile: the next look tells
+                return; // changed meanwhile: the next look reports the change
             }
             boolean same = Arrays.equals(contents, now);
             Verdict found = same
@@ -300,7 +303,7 @@ public final class FileInPlace {
             }
         } catch (IOException e) {
             LOG.warn("{} was touched, and cannot be read to compare it: {}", what, e.toString());
-            if (e instanceof AccessDeniedException) { // else the next call tries again
+            if (e instanceof AccessDeniedException) { // otherwise the next call tries again
                 verdict.compareAndSet(doubt, changed(doubt, doubt.state, "cannot be read: " + e));
             }
         } finally {
@@ -310,7 +313,7 @@ public final class FileInPlace {
         }
     }
 
-    /** Returns the SHA-256 of the contents now; null when they are not wanted any more. */
+    /** Returns the SHA-256 of the contents now; null when the digest is no longer wanted. */
     private byte @Nullable [] digest(BooleanSupplier wanted) throws IOException {
         MessageDigest digest;
         try {

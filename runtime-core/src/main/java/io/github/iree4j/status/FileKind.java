@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * What a path leads to. Programs and parameters are in regular files: opening a pipe waits until another process opens its other end, which no
- * interrupt ends, and a device may have no end.
+ * The kind of the object at a path. Programs and parameters are in regular files: opening a pipe waits until another
+ * process opens the other end, and no interrupt ends this wait; a device may have no end.
  */
 public enum FileKind {
     /** A regular file. */
@@ -20,11 +20,11 @@ public enum FileKind {
     SOCKET("a socket"),
     /** A device of characters or blocks. */
     DEVICE("a device"),
-    /** Neither of these, or the file system does not tell. */
+    /** None of these, or the file system does not report the kind. */
     OTHER("a special file");
 
     private static final String UNIX = "unix";
-    private static final int FORMAT = 0xF000; // of a mode, as the next
+    private static final int FORMAT = 0xF000; // bits of a mode, like the next
     private static final int FORMAT_PIPE = 0x1000;
     private static final int FORMAT_CHARACTERS = 0x2000;
     private static final int FORMAT_BLOCKS = 0x6000;
@@ -37,11 +37,11 @@ public enum FileKind {
     }
 
     /**
-     * Returns what a path leads to; symbolic links are followed. Opens nothing.
+     * Returns the kind of the object at a path; symbolic links are followed. Opens nothing.
      *
      * @param path the path
-     * @return its kind
-     * @throws IOException when there is nothing, or it cannot be told
+     * @return the kind
+     * @throws IOException when there is no object, or the kind cannot be determined
      */
     public static FileKind of(Path path) throws IOException {
         BasicFileAttributes basic = Files.readAttributes(path, BasicFileAttributes.class);
@@ -64,11 +64,11 @@ public enum FileKind {
     }
 
     /**
-     * Checks that a path leads to a regular file, before it is opened.
+     * Checks that a path leads to a regular file, before the file is opened.
      *
      * @param what the use of the file in messages, such as "module file"
      * @param path the path
-     * @throws IOException when there is nothing, or it cannot be told
+     * @throws IOException when there is no object, or the kind cannot be determined
      * @throws IreeException INVALID_ARGUMENT for another kind
      */
     public static void requireRegular(String what, Path path) throws IOException {

@@ -11,13 +11,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files that a program uses in place. A call begins when all are known to be unchanged, and gives results only if none was touched since:
- * contents that are the same before and after may have been others in between.
+ * The files used in place by a program. A call begins when all files are known to be unchanged, and gives results only
+ * if no file was touched since: contents equal before and after may have been different in between.
  *
- * <p>Failures that calls get name no paths: their causes do. Safe from any thread. Without files, asking costs no system call.
+ * <p>Failures of calls name no paths; the causes of these failures do. Safe from any thread. Without files, a query
+ * costs no system call.
  */
 public final class FilesInPlace {
-    /** How often a call waits for a comparison: a file that is touched more often than that can be compared keeps no call waiting for ever. */
+    /** Number of comparisons for which a call waits: a file touched faster than comparisons end keeps no call waiting for ever. */
     private static final int ROUNDS = 3;
 
     private final Set<FileInPlace> files = new CopyOnWriteArraySet<>();
@@ -30,8 +31,9 @@ public final class FilesInPlace {
     /**
      * Creates a set without files.
      *
-     * @param reading reads each file once, after the program was loaded; for as long as the files are large
-     * @param comparing compares a file that was touched with what it was; begins later than a tick of the file system's clock
+     * @param reading reads each file once, after the program was loaded; the duration grows with the size of the files
+     * @param comparing compares a touched file with the mapped contents; begins later than a tick of the file system's
+     *     clock
      */
     public FilesInPlace(Executor reading, Executor comparing) {
         this.reading = reading;
@@ -39,7 +41,7 @@ public final class FilesInPlace {
     }
 
     /**
-     * Adds a file, unless it is one of these.
+     * Adds a file, unless present.
      *
      * @param file the file
      */
@@ -53,7 +55,7 @@ public final class FilesInPlace {
     }
 
     /**
-     * Fails unless all files have been as they are now since they were added: what was made of their contents is then right.
+     * Fails unless all files have been unchanged since their addition: anything made from the contents is then right.
      *
      * @throws IreeException as {@link #requireUnchangedSince}
      */
@@ -61,7 +63,7 @@ public final class FilesInPlace {
         requireUnchangedSince(comparisonsWhenAdded.get());
     }
 
-    /** The program was loaded: files are read from now on, so that they can be compared when they are touched. */
+    /** Records that the program was loaded: files are read from now on, so that touched files can be compared. */
     public void loaded() {
         loaded = true;
         files.forEach(this::read);
@@ -71,7 +73,7 @@ public final class FilesInPlace {
         reading.execute(() -> file.read(() -> !closed));
     }
 
-    /** The program was closed: files need not be read any more. */
+    /** Records that the program was closed: files need not be read any more. */
     public void close() {
         closed = true;
     }
@@ -79,14 +81,14 @@ public final class FilesInPlace {
     /**
      * Returns whether there are no files.
      *
-     * @return true until the first is added
+     * @return true until the first file is added
      */
     public boolean isEmpty() {
         return files.isEmpty();
     }
 
     /**
-     * Returns whether all files have been read, so that they can be compared when they are touched.
+     * Returns whether all files have been read, so that touched files can be compared.
      *
      * @return false for some time after the program was loaded
      */
@@ -97,7 +99,7 @@ public final class FilesInPlace {
     /**
      * Returns whether all files are unchanged.
      *
-     * @return NO when one was changed, UNKNOWN when one has to be compared
+     * @return NO when a file was changed, UNKNOWN when a file has to be compared
      */
     public Known areUnchanged() {
         Known all = Known.YES;
@@ -114,9 +116,9 @@ public final class FilesInPlace {
     }
 
     /**
-     * Begins to compare files of which it is not known whether they were changed.
+     * Begins to compare files that are not known to be changed or unchanged.
      *
-     * @return completes when they were compared, which may have to be done again; null when there are none
+     * @return completes after the comparisons, which may have to be repeated; null when there are no such files
      */
     public @Nullable CompletableFuture<Void> doubt() {
         List<CompletableFuture<Void>> running = new ArrayList<>();
@@ -130,7 +132,7 @@ public final class FilesInPlace {
     }
 
     /**
-     * Returns why calls fail, and begins to compare files that were touched.
+     * Returns the reason why calls fail, and begins to compare touched files.
      *
      * @return DATA_LOSS with the path and the remedy; null unless a file is known to be changed
      */
@@ -146,7 +148,8 @@ public final class FilesInPlace {
     }
 
     /**
-     * Returns how often files were touched, and found to be unchanged. A call asks when it begins, for {@link #failureSince}.
+     * Returns how often files were touched, and found to be unchanged. A call requests this number at the beginning,
+     * for {@link #failureSince}.
      *
      * @return a number that grows
      */
@@ -159,10 +162,11 @@ public final class FilesInPlace {
     }
 
     /**
-     * Returns why a call gives no results.
+     * Returns the reason why a call gives no results.
      *
-     * @param comparisons their number when it began
-     * @return DATA_LOSS when a file was changed, UNAVAILABLE when one was touched and may have been another for some time; null if neither
+     * @param comparisons the number of comparisons at the beginning of the call
+     * @return DATA_LOSS when a file was changed, UNAVAILABLE when a file was touched and may have been different for
+     *     some time; null if neither
      */
     public @Nullable IreeException failureSince(long comparisons) {
         Known unchanged = areUnchanged();
@@ -181,7 +185,7 @@ public final class FilesInPlace {
     /**
      * Fails as {@link #failureSince}.
      *
-     * @param comparisons their number when the call began
+     * @param comparisons the number of comparisons at the beginning of the call
      * @throws IreeException DATA_LOSS or UNAVAILABLE
      */
     public void requireUnchangedSince(long comparisons) {
@@ -194,7 +198,7 @@ public final class FilesInPlace {
     /**
      * Fails unless all files are unchanged, for a thread that must not wait.
      *
-     * @throws IreeException DATA_LOSS when one was changed; UNAVAILABLE while that is not known
+     * @throws IreeException DATA_LOSS when a file was changed; UNAVAILABLE while not known
      */
     public void requireUnchanged() {
         switch (areUnchanged()) {
@@ -210,10 +214,10 @@ public final class FilesInPlace {
     }
 
     /**
-     * Waits until it is known whether a file was changed.
+     * Waits until every file is known to be changed or unchanged.
      *
-     * @throws IreeException DATA_LOSS when one was; UNAVAILABLE when one is touched again and again, or cannot be read; CANCELLED when the thread
-     *     is interrupted, and then stays so
+     * @throws IreeException DATA_LOSS when a file was changed; UNAVAILABLE when a file is touched again and again, or
+     *     cannot be read; CANCELLED when the thread is interrupted; the thread stays interrupted
      */
     public void awaitUnchanged() {
         for (int i = 0; i < ROUNDS && areUnchanged() == Known.UNKNOWN; i++) {

@@ -4,10 +4,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runtime's only exception: a status code that says what the caller should do, and a message that names the object, the numbers, the
- * limit and the remedy.
+ * The runtime's only exception: a status code for the caller's next action, and a message with the object, the numbers,
+ * the limit and the remedy.
  *
- * <p>Messages are lower case without a full stop. {@link #toString()} is {@code CODE; message}, the form the command line prints.
+ * <p>Messages are lower case without a full stop. {@link #toString()} is {@code CODE; message}, the form printed by the
+ * command line.
  */
 public final class IreeException extends RuntimeException {
 
@@ -21,7 +22,7 @@ public final class IreeException extends RuntimeException {
     /**
      * Creates a failure.
      *
-     * @param code what the caller should do; not {@link StatusCode#OK}
+     * @param code the code for the caller's next action; not {@link StatusCode#OK}
      * @param message the object, the numbers, the limit, and the remedy
      */
     public IreeException(StatusCode code, String message) {
@@ -31,9 +32,9 @@ public final class IreeException extends RuntimeException {
     /**
      * Creates a failure with a cause.
      *
-     * @param code what the caller should do; not {@link StatusCode#OK}
+     * @param code the code for the caller's next action; not {@link StatusCode#OK}
      * @param message the object, the numbers, the limit, and the remedy
-     * @param cause the failure that led to this one, or null
+     * @param cause the failure that led to this failure, or null
      */
     public IreeException(StatusCode code, String message, @Nullable Throwable cause) {
         this(code, message, cause, null);
@@ -42,9 +43,9 @@ public final class IreeException extends RuntimeException {
     /**
      * Creates a failure with a machine-readable detail.
      *
-     * @param code what the caller should do; not {@link StatusCode#OK}
+     * @param code the code for the caller's next action; not {@link StatusCode#OK}
      * @param message the object, the numbers, the limit, and the remedy
-     * @param cause the failure that led to this one, or null
+     * @param cause the failure that led to this failure, or null
      * @param detail the detail, or null
      */
     public IreeException(StatusCode code, String message, @Nullable Throwable cause, @Nullable FailureDetail detail) {
@@ -82,9 +83,10 @@ public final class IreeException extends RuntimeException {
     }
 
     /**
-     * Returns a failure with the same code whose message adds what the caller was doing, and with this one as its cause.
+     * Returns a failure with the same code, with a message that adds the caller's operation, and with this failure as
+     * the cause.
      *
-     * @param doing what was being done, for example {@code in function 'module.add'}
+     * @param doing the caller's operation, for example {@code in function 'module.add'}
      * @return the new failure
      */
     public IreeException during(String doing) {

@@ -1,16 +1,16 @@
 package io.github.iree4j.status;
 
 /**
- * The answer to a question whose grounds may have been lost: evicted, forgotten, or never told.
+ * The answer to a question. The evidence may have been lost: evicted, forgotten, or never reported.
  *
- * <p>Only {@link #YES} and {@link #NO} are proved. A caller that treats {@link #UNKNOWN} as one of the two says in a comment why that is
- * harmless. A method that returns a boolean instead says of one of its answers that it proves nothing.
+ * <p>Only {@link #YES} and {@link #NO} are proved. A caller treating {@link #UNKNOWN} as either answer explains in a
+ * comment why this is harmless. A method with a boolean result instead documents the answer that proves nothing.
  */
 public enum Known {
     /** Proved. */
     YES,
     /** The opposite is proved. */
     NO,
-    /** Neither is proved: what would tell is lost. */
+    /** Neither is proved: the evidence is lost. */
     UNKNOWN
 }

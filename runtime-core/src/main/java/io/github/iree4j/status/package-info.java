@@ -1,5 +1,5 @@
 /**
- * Outcome codes and the one exception that carries them.
+ * Outcome codes, and the exception carrying a code.
  *
  * <p>Start at {@link io.github.iree4j.status.IreeException}. Values only; every type is safe to share between threads.
  */

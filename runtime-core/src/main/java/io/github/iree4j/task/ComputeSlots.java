@@ -4,16 +4,15 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots in which workers find processes that several workers may drain concurrently.
+ * The slots for processes that several workers may drain concurrently.
  *
- * <p>A bitmap records which of at most 64 slots are taken, so a scan costs one load when all are empty, and one more per process. Scanners
- * only read.
+ * <p>A bitmap records the taken slots, at most 64. A scan costs one load when all slots are empty, and one more per
+ * process. Scanners only read.
  */
 final class ComputeSlots {
     /*
-     * taken: bit i is set, by compare-and-set, by the thread that then fills slot i, and cleared by the thread that emptied it. In between
-     * only that thread
-     * writes the slot.                                                                                                               TASK-10
+     * taken: bit i is set, by compare-and-set, by the thread that then fills slot i, and cleared by the thread that
+     * emptied the slot. In between only this thread writes the slot. TASK-10
      */
     static final int MAX = 64;
 
@@ -32,7 +31,7 @@ final class ComputeSlots {
         return capacity;
     }
 
-    /** Reserves a slot for the caller to fill; −1 when all are taken. */
+    /** Reserves a slot for the caller to fill; -1 when all are taken. */
     int reserve() { // TASK-10
         for (; ; ) {
             long seen = taken.getVolatile();
@@ -51,13 +50,13 @@ final class ComputeSlots {
         slots.setRelease(slot, process);
     }
 
-    /** Empties a slot and frees it. */
+    /** Empties and frees a slot. */
     void empty(int slot) {
         slots.setRelease(slot, null);
         taken.getAndAndVolatile(~(1L << slot));
     }
 
-    /** A bit for each slot that may hold a process. */
+    /** Returns a bit for each slot that may hold a process. */
     long takenVolatile() {
         return taken.getVolatile();
     }
@@ -67,7 +66,7 @@ final class ComputeSlots {
         return slots.getAcquire(slot);
     }
 
-    /** The sum of the budgets of the processes in slots; approximate. */
+    /** Returns the sum of the budgets of the processes in slots; approximate. */
     int aggregateBudget() {
         long sum = 0;
         for (long left = taken.getOpaque(); left != 0; left &= left - 1) {

@@ -3,14 +3,15 @@ package io.github.iree4j.task;
 /** The result of a drain. */
 public enum DrainResult {
     /**
-     * There was nothing to do, and there will not be until {@link TaskProcess#schedule()} is called again, by an external event or by
-     * another drain of the same process that makes work for others. When the last drainer returns this, the process sleeps.
+     * There was nothing to do. Nothing will be to do until the next {@link TaskProcess#schedule()}, called for an
+     * external event or by another drain of the same process that produces work. The process sleeps when the last
+     * drainer returns this result.
      */
     IDLE,
-    /** Like {@link #IDLE}, but work is expected within microseconds: the worker keeps polling rather than going to sleep. */
+    /** Like {@link #IDLE}, but work is expected within microseconds: the worker keeps polling instead of sleeping. */
     KEEP_WARM,
-    /** Some work was done, and there may be more: drain again. Keeps the process awake whatever concurrent drains return. */
+    /** Some work was done, and there may be more: drain again. Keeps the process awake regardless of the results of concurrent drains. */
     WORKED,
-    /** The process is over; no drain begins after this one has returned, those in progress end by themselves. */
+    /** The process has ended. No drain begins after this drain has returned; drains in progress end by themselves. */
     COMPLETED
 }

@@ -2,11 +2,11 @@ package io.github.iree4j.task;
 
 import org.jspecify.annotations.Nullable;
 
-/** The contexts of threads that drain without being workers: each is lent to one thread at a time. */
+/** The contexts of threads that drain without being workers: each context is lent to a single thread at a time. */
 final class DrainingCallers {
     private final WorkerContext[] contexts;
     private final int firstIndex;
-    private final PaddedLong free = new PaddedLong(); // a bit for each context that is not lent
+    private final PaddedLong free = new PaddedLong(); // a bit for each free context
 
     DrainingCallers(ProcessExecutor executor, int firstIndex, int count) {
         this.firstIndex = firstIndex;

@@ -5,13 +5,13 @@ import io.github.iree4j.status.StatusCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Drains one process: what surrounds the call of its drain function, and acts on the result. */
+/** Drains a process: surrounds the call of the drain function, and acts on the result. */
 final class Drains {
     private static final Logger log = LoggerFactory.getLogger(Drains.class);
 
     private Drains() {}
 
-    /** Calls the drain function. Returns COMPLETED also if the process has failed, before or during the call. */
+    /** Calls the drain function. Also returns COMPLETED if the process has failed, before or during the call. */
     private static DrainResult drain(TaskProcess process, WorkerContext context) {
         if (process.failureAcquire() != null) {
             return DrainResult.COMPLETED;
@@ -34,7 +34,7 @@ final class Drains {
         return new IreeException(StatusCode.INTERNAL, process + " failed with " + thrown, thrown);
     }
 
-    /** Drains a process taken off the list: once, or repeatedly while nothing else waits. There are no other drainers. */
+    /** Drains a process taken off the list: once, or repeatedly while no other work waits. There are no other drainers. */
     static void drainListed(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
         process.own();
         for (int drains = 1; ; drains++) {
@@ -67,14 +67,14 @@ final class Drains {
         }
     }
 
-    /** The outcome for the worker of one drain of a slotted process. */
+    /** The outcome of a drain of a slotted process, for the worker. */
     enum Shared {
         NOTHING,
         WARM,
         WORKED
     }
 
-    /** Drains a process in a slot once, concurrently with its other drainers. */
+    /** Drains a process in a slot once, concurrently with other drainers. */
     static Shared drainShared(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
         if (!ProcessSchedule.mayDrain(process.enter())) { // TASK-6
             return leave(executor, process, true) ? Shared.WORKED : Shared.NOTHING;

@@ -1,10 +1,11 @@
 package io.github.iree4j.task;
 
 /**
- * Which workers are asleep or about to be: a bit for each, claimed by the thread that wakes it.
+ * The workers asleep or about to sleep: a bit for each worker, claimed by the waking thread.
  *
- * <p>TASK-11: a worker sets its bit and then checks for work once more; a thread that makes work checks for bits afterwards. So at least
- * one of the two sees the other, and exactly the thread that cleared a worker's bit wakes it.
+ * <p>TASK-11: a worker sets its bit and then checks for work once more; a thread that creates work checks for bits
+ * afterwards. So at least one of the two sees the other, and exactly the thread that cleared a worker's bit wakes the
+ * worker.
  */
 final class IdleWorkers {
     private final PaddedLong[] words;
@@ -22,7 +23,7 @@ final class IdleWorkers {
         words[worker >>> 6].getAndOrVolatile(1L << (worker & 63));
     }
 
-    /** Removes a worker; false when another thread has removed it and wakes it. */
+    /** Removes a worker; false when another thread has removed the worker and wakes it. */
     boolean remove(int worker) {
         long bit = 1L << (worker & 63);
         return (words[worker >>> 6].getAndAndVolatile(~bit) & bit) != 0;
@@ -40,7 +41,7 @@ final class IdleWorkers {
         return count;
     }
 
-    /** Claims one sleeper for the caller to wake, or returns −1. */
+    /** Claims a sleeping worker for the caller to wake, or returns -1. */
     int claim() { // TASK-11
         for (int i = 0; i < words.length; i++) {
             for (long seen; (seen = words[i].getVolatile()) != 0; ) {

@@ -5,17 +5,18 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The numbered nodes of the lists of one executor. A live process owns one; it puts that into a list and leaves the list with another.
+ * The numbered nodes of an executor's lists. A live process owns a node; the process enters a list with this node and
+ * leaves the list with another node.
  *
- * <p>Numbers rather than objects, because a 64-bit word holds a number and a change counter, which makes a stale compare-and-set fail.
- * Grows with the number of live processes and never shrinks.
+ * <p>Numbers rather than objects: a 64-bit word holds a number and a change counter, so that a stale compare-and-set
+ * fails. Grows with the number of live processes and never shrinks.
  */
 final class ListNodes {
     /*
      * A link:   63..32   31..0
      *           CHANGES  NODE, or NONE
      *
-     * CHANGES increases with every write of the link, so no two values are the same within 2^32 writes.                              TASK-15
+     * CHANGES increases with every write of the link, so all values within 2^32 writes are different. TASK-15
      */
     static final int NONE = -1;
     private static final int CHUNK_BITS = 10;
@@ -39,7 +40,7 @@ final class ListNodes {
         return (int) link;
     }
 
-    /** A link to a node that differs from the previous link. */
+    /** Returns a link to a node, different from the previous link. */
     static long link(long before, int node) {
         return ((before >>> 32) + 1) << 32 | node & 0xffffffffL;
     }
@@ -90,7 +91,7 @@ final class ListNodes {
         return chunk(node).next.get(node & CHUNK - 1);
     }
 
-    /** Sets the link of a node that the caller owns. */
+    /** Sets the link of a node owned by the caller. */
     void setNextRelease(int node, int next) {
         AtomicLongArray links = chunk(node).next;
         int index = node & CHUNK - 1;

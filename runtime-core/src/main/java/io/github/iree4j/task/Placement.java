@@ -1,11 +1,11 @@
 package io.github.iree4j.task;
 
-/** Where an executor keeps a runnable process. */
+/** The place of runnable processes in an executor. */
 public enum Placement {
-    /** In a slot if its budget is more than one worker when it is scheduled, else on the list. */
+    /** In a slot if the budget exceeds one worker when the process is scheduled, otherwise on the list. */
     BY_BUDGET,
-    /** On the immediate list: first come, first served, one worker at a time. For short work. */
+    /** On the immediate list: first come, first served, a single worker at a time. For short work. */
     IMMEDIATE,
-    /** In a compute slot, where any number of workers find it and drain it concurrently. */
+    /** In a compute slot, where any number of workers find and drain the process concurrently. */
     COMPUTE
 }

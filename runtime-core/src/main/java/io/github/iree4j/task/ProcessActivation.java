@@ -3,20 +3,22 @@ package io.github.iree4j.task;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** The part of a process written by threads that make it runnable or fail it. */
+/** The part of a process written by threads making the process runnable or failing the process. */
 abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     /*
-     * activation, a long of which 32 bits are used:
+     * activation, a long with 32 used bits:
      *
      *   31..8     3     2       1     0
      *   SUSPENDS  OVER  LISTED  DONE  ENDING
      *
-     * SUSPENDS  events still awaited, signed to detect a surplus wake. The decrement to 0 owns activation.                           TASK-1
-     * ENDING    cancelled or failed externally. If set while SUSPENDS > 0, the thread that set it ends the process, because no
-     *           worker will ever see it; both facts are in one word, so exactly one side ends it.                                    TASK-2
-     * DONE      set once, by the thread that then calls completed().                                                        TASK-3
-     * LISTED    in the executor's table of live processes, with a node for its lists. Without it nothing is scheduled: the thread that adds the process to
-     *           the table sets it and then checks whether the process is runnable; a thread that makes it runnable checks it afterwards.  TASK-16
+     * SUSPENDS  events still awaited, signed to detect a surplus wake. The decrement to 0 owns activation. TASK-1
+     * ENDING    cancelled or failed externally. The thread that sets ENDING while SUSPENDS > 0 ends the process,
+     *           because no worker will ever see the process; both facts are in one word, so exactly one side ends the
+     *           process. TASK-2
+     * DONE      set once, by the thread that then calls completed(). TASK-3
+     * LISTED    in the executor's table of live processes, with a node for its lists. Without LISTED nothing is
+     *           scheduled: the thread that adds the process to the table sets LISTED and then checks whether the
+     *           process is runnable; a thread that makes the process runnable checks LISTED afterwards. TASK-16
      * OVER      out of the table again: the executor only calls released() from here on.
      */
     static final long ENDING = 1;
@@ -45,7 +47,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         activation = (long) options.suspendCount() << SUSPENDS_SHIFT;
     }
 
-    /** TASK-16: whether it is in an executor and awaits no event. */
+    /** Returns whether the process is in an executor and awaits no event; TASK-16. */
     final boolean maySchedule() {
         long seen = activationVolatile();
         return (seen & LISTED) != 0 && suspends(seen) <= 0;

@@ -9,18 +9,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Workers that drain processes.
  *
- * <p>A process that wants one worker goes on a list, first come, first served; one that wants several goes into a slot, where all of them
- * find it. The thread that makes a process runnable puts it there and wakes as many sleeping workers as the process wants: two directly,
- * which wake the others. A worker checks the list first, which costs a load when it is empty, then the slots; when it finds nothing, it
- * spins for an adaptive time and then sleeps. A worker that has not been needed yet has no thread; waking it starts the thread.
+ * <p>A process for one worker goes on a list, first come, first served. A process for several workers goes into a slot,
+ * where all workers find the process. The thread that makes a process runnable places the process and wakes as many
+ * sleeping workers as the process wants: two directly, which wake the others. A worker checks the list first, at the
+ * cost of a load when empty, then the slots. A worker without work spins for an adaptive time and then sleeps. A worker
+ * has no thread before the first wake-up, which starts the thread.
  *
  * <p>Safe from any thread. Only {@link #close()} blocks.
  */
 public final class ProcessExecutor implements AutoCloseable {
-    /** The most workers of one executor. */
+    /** Maximum number of workers of an executor. */
     public static final int MAX_WORKERS = 256;
 
-    /** The most callers that drain concurrently. */
+    /** Maximum number of concurrently draining callers. */
     static final int MAX_CALLERS = 64;
 
     private final String name;
@@ -37,8 +38,8 @@ public final class ProcessExecutor implements AutoCloseable {
     private final DrainingCallers callers;
 
     /**
-     * Incremented when there is something new in a slot. TASK-12: a worker that reads it before a scan, finds nothing, and reads the same
-     * value after marking itself idle has missed nothing.
+     * Incremented for news in a slot. TASK-12: a worker has missed nothing if a scan finds nothing and the value before
+     * the scan equals the value after the worker has marked itself idle.
      */
     private final PaddedLong signals = new PaddedLong();
 
@@ -47,7 +48,7 @@ public final class ProcessExecutor implements AutoCloseable {
     private volatile boolean terminated;
 
     @Nullable
-    WorkerContext stepping; // the context being stepped, when there are no threads
+    WorkerContext stepping; // the stepped context, in an executor without threads
 
     private ProcessExecutor(Builder options, boolean threads) {
         this.name = options.name;
@@ -75,11 +76,11 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a process to this executor, which drains it from now on whenever it is runnable. Once; the executor keeps the
-     * process until it is over, awake or not.
+     * Submits a process to this executor. From now on the executor drains the process whenever runnable. A process is
+     * submitted once; the executor keeps the process until it has ended, awake or not.
      *
      * @param process runnable or suspended
-     * @throws IreeException {@code FAILED_PRECONDITION} when it belongs to another executor
+     * @throws IreeException {@code FAILED_PRECONDITION} when the process belongs to another executor
      */
     public void submit(TaskProcess process) {
         adopt(process);
@@ -87,10 +88,11 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Like {@link #submit}, but the process starts asleep: no worker drains it before it is {@linkplain TaskProcess#schedule() scheduled}.
+     * Submits like {@link #submit}, but the process starts asleep: no worker drains it before it is
+     * {@linkplain TaskProcess#schedule() scheduled}.
      *
      * @param process runnable or suspended
-     * @throws IreeException {@code FAILED_PRECONDITION} when it belongs to another executor
+     * @throws IreeException {@code FAILED_PRECONDITION} when the process belongs to another executor
      */
     public void adopt(TaskProcess process) {
         ProcessExecutor before = process.bindVolatile(this);
@@ -105,14 +107,14 @@ public final class ProcessExecutor implements AutoCloseable {
         table.add(process);
         process.setActivationBitsVolatile(ProcessActivation.LISTED); // TASK-16
         if (process.isLeftForGood()) {
-            unlist(process); // cancelled while it was being added
+            unlist(process); // cancelled during the addition
         } else if (closing) {
             process.fail(new IreeException(
                     StatusCode.CANCELLED, process + " was submitted to " + this + ", which is closed"));
         }
     }
 
-    /** Removes the process from the table, unless that has been done. */
+    /** Removes the process from the table, unless already removed. */
     void unlist(TaskProcess process) {
         long before = process.clearActivationBitsVolatile(ProcessActivation.LISTED);
         if ((before & ProcessActivation.LISTED) == 0) {
@@ -126,7 +128,7 @@ public final class ProcessExecutor implements AutoCloseable {
 
     void schedule(TaskProcess process) {
         if (!process.maySchedule()) {
-            return; // the thread that takes the last suspend calls this, and so does the submitter
+            return; // the thread that takes the last suspend calls this method, and so does the submitter
         }
         switch (process.request()) {
             case PLACE -> place(process);
@@ -138,13 +140,13 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** Puts a process that the caller has made QUEUED on the list or in a slot. */
+    /** Puts a process made QUEUED by the caller on the list or in a slot. */
     void place(TaskProcess process) {
         if (isForSlot(process) && !closing) {
             placement.place(process);
         } else {
             immediate.push(process);
-            if (terminated) { // there are no workers; close() sets it before its last check
+            if (terminated) { // there are no workers; close() sets `terminated` before its last check
                 drainRest();
             } else {
                 wakeWorkers(process, 1);
@@ -169,12 +171,12 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** Wakes workers for work that has just been placed. */
+    /** Wakes workers for work placed just before. */
     void wakeWorkers(TaskProcess process, int count) {
         int wanted = count;
         WorkerContext self = current();
         if (self != null && self.owesWakeFor == null) {
-            self.owesWakeFor = process; // it looks for work itself after this drain
+            self.owesWakeFor = process; // the calling worker looks for work after this drain
             wanted--;
         }
         if (wanted > 0) {
@@ -182,7 +184,10 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** The worker continues with this process; if it made another one runnable, another worker has to be woken for that. */
+    /**
+     * Makes up for an omitted wake-up when the worker continues with a process: if the worker made another process
+     * runnable, another worker is woken.
+     */
     @SuppressWarnings("ReferenceEquality") // identity, whatever a subclass defines as equal
     void payWake(WorkerContext context, TaskProcess continued) {
         TaskProcess owed = context.owesWakeFor;
@@ -195,15 +200,15 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns whether the calling thread is one of the workers, which must not wait for them.
+     * Returns whether the calling thread is a worker of this executor. A worker must not wait for workers.
      *
-     * @return false also for callers that drain
+     * @return also false for draining callers
      */
     public boolean isWorkerThread() {
         return threads && current() != null;
     }
 
-    /** Returns the context of the calling thread if it is a worker of this executor, else null. */
+    /** Returns the context of the calling thread if the thread is a worker of this executor, else null. */
     private @Nullable WorkerContext current() {
         if (threads) {
             return Thread.currentThread() instanceof WorkerThread thread && thread.worker.executor == this
@@ -214,12 +219,12 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Drains a process that is in a slot once, on the calling thread, concurrently with any workers. Does nothing if the process is not in
-     * a slot.
+     * Drains a process in a slot once, on the calling thread, concurrently with any workers. Does nothing if the
+     * process is not in a slot.
      *
      * @param process a process of this executor
-     * @return whether work was done. If so, there may be more, for which no worker is looking: the caller drains again or
-     *     {@linkplain TaskProcess#schedule() schedules} the process
+     * @return whether work was done. If so, there may be more work without a worker looking for it: the caller drains
+     *     again or {@linkplain TaskProcess#schedule() schedules} the process
      */
     public boolean tryDrainOnce(TaskProcess process) {
         if (!process.isOpenAcquire()) {
@@ -254,7 +259,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns the number of {@link WorkerContext#index()} values: of workers, and of callers that drain.
+     * Returns the number of {@link WorkerContext#index()} values: of workers and draining callers.
      *
      * @return more than {@link #workers()} unless no caller may drain
      */
@@ -263,7 +268,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns roughly how many workers are wanted: the sum of the budgets of all processes in slots, plus one if the list is not empty.
+     * Returns roughly the number of workers wanted: the sum of the budgets of all processes in slots, plus one if the
+     * list is not empty.
      *
      * @return 0 when there is nothing to do
      */
@@ -272,7 +278,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns how many processes are not over.
+     * Returns the number of processes that have not ended.
      *
      * @return the number of processes submitted and not yet released, asleep or not
      */
@@ -281,7 +287,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns how many workers sleep, including those that have not been needed yet.
+     * Returns the number of sleeping workers, including workers not needed yet.
      *
      * @return 0 to {@link #workers()}
      */
@@ -290,21 +296,21 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns how long a sleeping worker takes until it runs, once it is woken. Work that takes less is not worth handing to a worker.
+     * Returns how long a sleeping worker takes to run after being woken. Shorter work is not worth handing to a worker.
      *
-     * @return nanoseconds, above 0: as given to the {@linkplain Builder#wakeCost builder}, else as measured when the first executor of the process
-     *     was made, corrected by each wake-up
+     * @return nanoseconds, above 0: as given to the {@linkplain Builder#wakeCost builder}, else as measured when the
+     *     first executor of the process was made, corrected by each wake-up
      */
     public long wakeNanos() {
         return wakeCost.nanos();
     }
 
     /**
-     * Cancels all processes and waits until they are over and the workers have ended. That takes at most one drain per process and worker.
-     * Processes submitted later are cancelled at once. A second close also waits.
+     * Cancels all processes and waits until they and the workers have ended. Closing takes at most one drain per
+     * process and worker. Processes submitted later are cancelled at once. A second close also waits.
      *
-     * @throws IreeException {@code DEADLINE_EXCEEDED} when a drain does not return within {@link Builder#closeLimit}, saying which;
-     *     {@code FAILED_PRECONDITION} from a worker
+     * @throws IreeException {@code DEADLINE_EXCEEDED} when a drain does not return within {@link Builder#closeLimit},
+     *     naming the drain; {@code FAILED_PRECONDITION} from a worker
      */
     @Override
     public void close() {
@@ -329,8 +335,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * TASK-17: workers that have not been started never will be, except the first if there are processes. A process that comes later goes
-     * on the list, since this executor is closing, and is taken off it by a running worker or by {@link #drainRest}.
+     * TASK-17: workers not started yet never will be, except the first if there are processes. A later process goes on
+     * the list, because this executor is closing, and is taken off by a running worker or by {@link #drainRest}.
      */
     private void retireUnneeded() {
         if (table.liveVolatile() > 0) {
@@ -358,7 +364,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** Ends the processes that came after the last worker's last check. */
+    /** Ends processes that arrived after the last worker's last check. */
     private void drainRest() {
         for (TaskProcess process; (process = immediate.pop()) != null; ) {
             process.own();
@@ -378,7 +384,7 @@ public final class ProcessExecutor implements AutoCloseable {
         return closing;
     }
 
-    /** Whether workers must end. */
+    /** Returns whether workers must end. */
     boolean isComplete() {
         return closing && (abandoned || table.liveVolatile() == 0);
     }
@@ -441,7 +447,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets the name, which is also part of the threads' names.
+         * Sets the name; the threads' names contain the name too.
          *
          * @param name the name, for diagnostics; {@code task} by default
          * @return this
@@ -452,9 +458,9 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many processes several workers may drain concurrently; more wait.
+         * Sets the number of processes that several workers may drain concurrently; further processes wait.
          *
-         * @param slots 1 to 64, which is the default
+         * @param slots 1 to 64; 64 by default
          * @return this
          */
         public Builder computeSlots(int slots) {
@@ -464,7 +470,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many threads may be in {@link ProcessExecutor#tryDrainOnce} concurrently.
+         * Sets the maximum number of threads concurrently in {@link ProcessExecutor#tryDrainOnce}.
          *
          * @param callers 0 to 64; 16 by default
          * @return this
@@ -476,7 +482,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many workers a thread that makes work wakes, and how many each woken worker wakes.
+         * Sets the number of workers woken by a thread that creates work, and by each woken worker.
          *
          * @param workers 1 or more; 2 by default
          * @return this
@@ -488,7 +494,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets the longest time that an idle worker spins before it sleeps.
+         * Sets the longest time that an idle worker spins before sleeping.
          *
          * @param longest 0 to sleep at once
          * @return this
@@ -521,9 +527,9 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how long a sleeping worker takes until it runs, instead of having it measured.
+         * Sets the time until a woken worker runs, instead of measuring the time.
          *
-         * @param cost up to 500 microseconds; more counts as that
+         * @param cost up to 500 microseconds; greater values count as 500 microseconds
          * @return this
          */
         public Builder wakeCost(Duration cost) {
@@ -532,7 +538,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets what workers do before their first drain.
+         * Sets the workers' setup before the first drain.
          *
          * @param setup nothing by default
          * @return this
@@ -543,7 +549,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Creates the executor. A worker's thread starts when it is first needed.
+         * Creates the executor. A worker's thread starts when first needed.
          *
          * @return the executor; the caller closes it
          */
@@ -552,7 +558,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Creates an executor without threads, whose workers the caller steps. For tests.
+         * Creates an executor without threads; the caller steps the workers. For tests.
          *
          * @return the executor; the caller closes it
          */

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a process that many threads read and that hardly ever changes. */
+/** The part of a process read by many threads and hardly ever changed. */
 abstract class ProcessIdentity {
     private static final VarHandle EXECUTOR;
     private static final VarHandle OUTCOME;
@@ -23,15 +23,15 @@ abstract class ProcessIdentity {
     }
 
     final ProcessOptions options;
-    int node = ListNodes.NONE; // owned by the thread that has it off the lists
-    int tableIndex = -1; // owned by the thread that adds it to the table, then by the one that removes it
+    int node = ListNodes.NONE; // owned by the thread that has the process off the lists
+    int tableIndex = -1; // owned by the thread adding the process to the table, then by the removing thread
 
     @SuppressWarnings("unused") // only through EXECUTOR
     private @Nullable ProcessExecutor executor;
 
     /**
-     * Null until decided, then the first failure, or SUCCEEDED. Never cleared, so a late failure finds it taken (TASK-4). Only
-     * through OUTCOME.
+     * Null until decided, then the first failure, or SUCCEEDED. Never cleared, so a late failure finds a decided
+     * outcome (TASK-4). Only through OUTCOME.
      */
     @SuppressWarnings("unused")
     private @Nullable Object outcome;
@@ -44,7 +44,7 @@ abstract class ProcessIdentity {
         return (ProcessExecutor) EXECUTOR.getVolatile(this);
     }
 
-    /** Binds the process to an executor unless bound; returns the executor it was bound to before, or null. */
+    /** Binds the process to an executor unless bound. Returns the executor bound before, or null. */
     final @Nullable ProcessExecutor bindVolatile(ProcessExecutor given) {
         return (ProcessExecutor) EXECUTOR.compareAndExchange(this, null, given);
     }

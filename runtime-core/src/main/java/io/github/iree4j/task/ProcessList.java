@@ -6,13 +6,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A FIFO queue of waiting processes. Lock-free, for any number of producers and consumers; allocates nothing.
  *
- * <p>The Michael-Scott queue, over numbered nodes: the first node is that of the process taken last, so a taken process gets the node that
- * was first until then.
+ * <p>The Michael-Scott queue, over numbered nodes: the first node belonged to the process taken last, so a taken
+ * process receives the former first node.
  */
 final class ProcessList {
     /*
-     * first, last: links as in ListNodes. last may lag by one while a process is being added; any thread that sees that advances it. It is
-     * never behind first, and a process counts as added when last has moved to it, so the list is empty when both are at the same node.
+     * first, last: links as in ListNodes. last may lag by one node during an addition; any thread that observes the lag
+     * advances last. last is never behind first, and a process counts as added when last has moved to its node. The
+     * list is therefore empty when both are at the same node.
      *
      * TASK-15: each process is taken once, in the order of addition.
      */
@@ -28,7 +29,7 @@ final class ProcessList {
         last.setVolatile(ListNodes.link(0, empty));
     }
 
-    /** Adds a process that is in no list and has a node. */
+    /** Adds a process that is in no list and owns a node. */
     void push(TaskProcess process) {
         int node = process.node;
         nodes.setProcessRelease(node, process);
@@ -48,7 +49,7 @@ final class ProcessList {
         }
     }
 
-    /** Takes the process that has waited longest; null if there is none. */
+    /** Takes the process that has waited longest; null for an empty list. */
     @Nullable
     TaskProcess pop() {
         for (; ; ) {
@@ -63,7 +64,7 @@ final class ProcessList {
             }
             int next = ListNodes.node(nodes.nextVolatile(node));
             if (next == ListNodes.NONE) {
-                continue; // taken meanwhile, and freed or added again
+                continue; // the node was taken meanwhile, and freed or added again
             }
             TaskProcess process =
                     nodes.processAcquire(next); // stale if the node was taken meanwhile; then the next line fails

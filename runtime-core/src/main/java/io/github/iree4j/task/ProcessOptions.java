@@ -8,7 +8,7 @@ import io.github.iree4j.status.StatusCode;
  *
  * @param name the name, for diagnostics: thread dumps, failures
  * @param suspendCount events to wait for before the first drain
- * @param wakeBudget how many workers to wake, at least 1; a hint that drains may change
+ * @param wakeBudget number of workers to wake, at least 1; a hint changeable by drains
  * @param placement list or slot
  */
 public record ProcessOptions(String name, int suspendCount, int wakeBudget, Placement placement) {
@@ -22,7 +22,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
     }
 
     /**
-     * Returns the options of a runnable process that wants one worker.
+     * Returns the options of a runnable process for a single worker.
      *
      * @param name the name, for diagnostics
      * @return the options
@@ -44,7 +44,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
     /**
      * Returns these options with a wake budget.
      *
-     * @param workers how many workers to wake
+     * @param workers number of workers to wake
      * @return the options
      */
     public ProcessOptions wanting(int workers) {

@@ -4,27 +4,31 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The part of a process that records where it is placed and how many drainers it has.
+ * The part of a process recording the process's place and number of drainers.
  *
- * <p>One word holds all of it, so every decision is one compare-and-set: a thread that schedules, enters or leaves either sees what other
- * threads did or is seen by them. IREE keeps five variables and closes the gaps between them one by one.
+ * <p>A single word holds both, so every decision is a single compare-and-set: a thread that schedules, enters or leaves
+ * either sees the changes of other threads or is seen by them. IREE keeps five variables and closes the gaps between
+ * the variables individually.
  */
 abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     /*
      *   28        27        26       25..24  23..16  15..0
      *   RELEASED  TERMINAL  PENDING  PLACE   SLOT    DRAINERS
      *
-     * PLACE     NOWHERE: not yet scheduled, asleep, or over. QUEUED: on the immediate list or waiting for a slot, or being put there by the
-     *           thread that set it. SLOTTED: in compute slot SLOT, open to any number of drainers. OWNED: exclusive to one drainer.
-     * DRAINERS  of a slotted process. A drainer adds itself and checks the previous word: unless that was SLOTTED and not TERMINAL it leaves
-     *           again at once, and decides only what the last one to leave must.                                                     TASK-6
-     * PENDING   scheduled since: it is drained once more before it sleeps. Also set by drainers that leave before others and know of
-     *           more work. Only the last to leave clears it, or a thread that becomes the owner.                                     TASK-7
-     * TERMINAL  set once by the drainer that ends the process; no drainer enters any more.                                  TASK-8
-     * RELEASED  the last drainer has left a terminal process. Set once, with DRAINERS at 0.                                          TASK-9
+     * PLACE     NOWHERE: not yet scheduled, asleep, or ended. QUEUED: on the immediate list or waiting for a slot, or
+     *           being put there by the thread that set QUEUED. SLOTTED: in compute slot SLOT, open to any number of
+     *           drainers. OWNED: exclusive to one drainer.
+     * DRAINERS  of a slotted process. A drainer adds itself and checks the previous word: unless the word was SLOTTED
+     *           and not TERMINAL, the drainer leaves again at once, and only takes the decisions required of the last
+     *           drainer. TASK-6
+     * PENDING   scheduled since: the process is drained once more before it sleeps. Also set by drainers that leave
+     *           before others and know of more work. Cleared only by the last drainer to leave, or by a new owner.
+     *           TASK-7
+     * TERMINAL  set once by the drainer that ends the process; no drainer enters any more. TASK-8
+     * RELEASED  the last drainer has left a terminal process. Set once, with DRAINERS at 0. TASK-9
      *
-     * A sleeping process is NOWHERE without PENDING: the drainer puts it to sleep by compare-and-set, so an earlier schedule has set
-     * PENDING in the expected word, and a later one finds NOWHERE.
+     * A sleeping process is NOWHERE without PENDING: the drainer puts the process to sleep by compare-and-set, so an
+     * earlier schedule has set PENDING in the expected word, and a later schedule finds NOWHERE.
      */
     static final long DRAINERS = 0xffff;
     private static final int SLOT_SHIFT = 16;
@@ -38,25 +42,25 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     static final long TERMINAL = 1L << 27;
     static final long RELEASED = 1L << 28;
 
-    /** What the caller of {@link #request} has to do. */
+    /** The next step for the caller of {@link #request}. */
     enum Request {
-        /** Nothing: the process is over, or its drainers drain it again. */
+        /** Nothing: the process has ended, or its drainers drain it again. */
         NONE,
-        /** To put it on the list or in a slot. */
+        /** Put the process on the list or in a slot. */
         PLACE,
-        /** To wake workers: it is in a slot. */
+        /** Wake workers: the process is in a slot. */
         SIGNAL
     }
 
-    /** What a drainer has to do after leaving a slotted process. */
+    /** The next step for a drainer after leaving a slotted process. */
     enum Left {
         /** Nothing: other drainers remain, or the process left the slot before this drainer entered. */
         QUIETLY,
-        /** It stays in its slot to be drained again: drain it, or make sure that another worker does. */
+        /** The process stays in its slot to be drained again: drain it, or make sure that another worker does. */
         AWAKE,
-        /** It sleeps: empty its slot. */
+        /** The process sleeps: empty its slot. */
         ASLEEP,
-        /** It is over and has no drainers: empty its slot and release it. */
+        /** The process has ended and has no drainers: empty its slot and release it. */
         RELEASED
     }
 
@@ -123,17 +127,17 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** QUEUED to SLOTTED, by the thread that reserved the slot. */
+    /** Moves from QUEUED to SLOTTED; called by the thread that reserved the slot. */
     final void putInSlot(int slot) {
         move(QUEUED, SLOTTED | (long) slot << SLOT_SHIFT);
     }
 
-    /** QUEUED to OWNED, by the thread that took it off the list. */
+    /** Moves from QUEUED to OWNED; called by the thread that took the process off the list. */
     final void own() {
         move(QUEUED, OWNED);
     }
 
-    /** OWNED to QUEUED, by the owner, which puts it at the end of the list. */
+    /** Moves from OWNED to QUEUED; called by the owner, which then puts the process at the end of the list. */
     final void disown() {
         move(OWNED, QUEUED);
     }
@@ -149,7 +153,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** OWNED to NOWHERE; false when it was scheduled meanwhile: it stays owned and has to be drained again. */
+    /** Moves from OWNED to NOWHERE. Returns false when the process was scheduled meanwhile: the process stays owned and must be drained again. */
     final boolean ownedSleeps() { // TASK-7
         for (; ; ) {
             long seen = wordVolatile();
@@ -160,7 +164,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** OWNED to released: there are no other drainers. */
+    /** Moves from OWNED to released: there are no other drainers. */
     final void ownedReleased() {
         for (; ; ) {
             long seen = wordVolatile();
@@ -171,8 +175,8 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     }
 
     /**
-     * Adds the caller to the drainers. Unless {@link #mayDrain} accepts the result, the caller must {@link #leave} at once, with
-     * {@code again} set.
+     * Adds the caller to the drainers. Unless {@link #mayDrain} accepts the result, the caller must {@link #leave} at
+     * once, with {@code again} set.
      */
     final long enter() { // TASK-6
         return (long) WORD.getAndAdd(this, 1L);
@@ -182,7 +186,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         return place(entered) == SLOTTED && (entered & TERMINAL) == 0;
     }
 
-    /** Whether entering is worth trying. */
+    /** Returns whether entering is worth trying. */
     final boolean isOpenAcquire() {
         return mayDrain((long) WORD.getAcquire(this));
     }
@@ -209,7 +213,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     }
 
     static Left left(long seen, boolean again) {
-        if ((seen & DRAINERS) != 1 || place(seen) != SLOTTED) { // not the last, or entered too late to decide
+        if ((seen & DRAINERS) != 1 || place(seen) != SLOTTED) { // not the last drainer, or entered too late to decide
             return Left.QUIETLY;
         }
         if ((seen & TERMINAL) != 0) {
@@ -218,12 +222,12 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         return again || (seen & PENDING) != 0 ? Left.AWAKE : Left.ASLEEP;
     }
 
-    /** Ends the process; true for the one caller that did and has to complete it. */
+    /** Ends the process. Returns true to a single caller, which must complete the process. */
     final boolean setTerminal() { // TASK-8
         return ((long) WORD.getAndBitwiseOr(this, TERMINAL) & TERMINAL) == 0;
     }
 
-    /** Ends and releases a process that is NOWHERE; false when it is placed or over. */
+    /** Ends and releases a process that is NOWHERE; false for a placed or ended process. */
     final boolean releaseUnplaced() {
         for (; ; ) {
             long seen = wordVolatile();
@@ -236,7 +240,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** Whether it will have no more drainers; the executor may still hold it. */
+    /** Returns whether the process will have no more drainers; the executor may still hold the process. */
     final boolean isLeftForGood() {
         return (wordVolatile() & RELEASED) != 0;
     }

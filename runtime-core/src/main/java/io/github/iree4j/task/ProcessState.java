@@ -2,12 +2,12 @@ package io.github.iree4j.task;
 
 /** The state of a process. */
 public enum ProcessState {
-    /** Awaits events: its suspend count is not zero. */
+    /** Awaiting events: the suspend count is not zero. */
     SUSPENDED,
-    /** May be drained: waits for a worker, is being drained, or sleeps. */
+    /** May be drained: waiting for a worker, being drained, or asleep. */
     RUNNABLE,
-    /** Over, in success or with a failure other than cancellation. */
+    /** Ended, in success or with a failure other than cancellation. */
     COMPLETED,
-    /** Over because it was cancelled. */
+    /** Ended by cancellation. */
     CANCELLED
 }

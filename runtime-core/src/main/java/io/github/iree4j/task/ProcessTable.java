@@ -5,9 +5,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live processes of an executor, asleep or not. {@code close()} needs it to find and cancel processes that nothing else will wake.
+ * The live processes of an executor, asleep or not. {@code close()} uses the table to find and cancel processes that
+ * nothing else will wake.
  *
- * <p>Lock-free; grows by parts of doubling size, never shrinks, and allocates only when it grows.
+ * <p>Lock-free; grows by parts of doubling size, never shrinks, and allocates only during growth.
  */
 final class ProcessTable {
     private static final int FIRST_BITS = 8;
@@ -23,7 +24,7 @@ final class ProcessTable {
         parts.set(0, new AtomicReferenceArray<>(1 << FIRST_BITS));
     }
 
-    /** The number of processes in the table, or about to be. */
+    /** Returns the number of processes in the table, or about to be. */
     long liveVolatile() {
         return live.getVolatile();
     }
@@ -47,7 +48,7 @@ final class ProcessTable {
         }
     }
 
-    /** Removes a process; returns how many are left. */
+    /** Removes a process; returns the number of remaining processes. */
     long remove(TaskProcess process) {
         int index = process.tableIndex;
         AtomicReferenceArray<@Nullable TaskProcess> cells = parts.get(index >>> 26);

@@ -6,7 +6,7 @@ import java.util.BitSet;
 
 /** Sets of processors in the notation of Linux, {@code 0-3,8}: cpuset(7), section "Formats", list format. */
 final class ProcessorList {
-    /** One more than the largest processor number: the limit of the largest kernels. */
+    /** The largest processor number plus one: the limit of the largest kernels. */
     static final int LIMIT = 8192;
 
     private ProcessorList() {}
@@ -58,7 +58,7 @@ final class ProcessorList {
                 "'%s' is '%s': %s; write a list as in 0-3,8".formatted(what, abbreviate(text), why));
     }
 
-    /** Formats a set so that {@link #parse} reads it. */
+    /** Formats a set in the notation read by {@link #parse}. */
     static String format(BitSet processors) {
         StringBuilder text = new StringBuilder();
         for (int first = processors.nextSetBit(0); first >= 0; ) {

@@ -1,6 +1,6 @@
 package io.github.iree4j.task;
 
-/** Puts processes into slots, where workers find them. A process that finds no free slot waits in a list for the next one. */
+/** Puts processes into slots, where workers find them. Without a free slot, a process waits in a list for the next free slot. */
 final class SlotPlacement {
     private final ProcessExecutor executor;
     private final ComputeSlots slots;

@@ -1,10 +1,10 @@
 package io.github.iree4j.task;
 
 /**
- * How long an idle worker spins before it sleeps: halved after each unsuccessful spin, doubled after each one that found work or would
- * have.
+ * The time that an idle worker spins before sleeping: halved after each unsuccessful spin, doubled after each
+ * successful spin and after each sleep short enough for a spin.
  *
- * <p>Confined to one worker's thread.
+ * <p>Confined to a worker's thread.
  */
 final class SpinLimit {
     private final long longest;
@@ -16,7 +16,7 @@ final class SpinLimit {
     }
 
     /**
-     * How long to spin now; 0 to sleep at once.
+     * Returns the time to spin now; 0 to sleep at once.
      *
      * @param wanted whether more workers are wanted than are awake, or work is expected: then the longest time
      */
@@ -33,7 +33,7 @@ final class SpinLimit {
         nanos = Math.min(longest, Math.max(Tuning.LEAST_SPIN_NANOS, nanos / 2));
     }
 
-    /** Records a sleep: a short one could have been a spin. */
+    /** Records a sleep: a spin could have replaced a short sleep. */
     void slept(long sleptNanos) {
         if (sleptNanos < longest) {
             paid();

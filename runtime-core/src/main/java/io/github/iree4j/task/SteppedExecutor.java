@@ -1,7 +1,7 @@
 package io.github.iree4j.task;
 
 /**
- * An executor whose workers the caller drives, one step at a time. For tests, which control the interleaving.
+ * An executor whose workers the caller drives, step by step. For tests that control the interleaving.
  *
  * <p>Not thread-safe.
  */
@@ -15,17 +15,17 @@ public final class SteppedExecutor implements AutoCloseable {
     /**
      * Returns the executor.
      *
-     * @return the executor to submit processes to
+     * @return the executor for submissions
      */
     public ProcessExecutor executor() {
         return executor;
     }
 
     /**
-     * Lets a worker look for work once: processes on the list, then one in a slot.
+     * Lets a worker look for work once: processes on the list, then a process in a slot.
      *
-     * @param worker its index
-     * @return whether it found work; if not, it sleeps until woken
+     * @param worker the worker's index
+     * @return whether the worker found work; otherwise the worker sleeps until woken
      */
     public boolean step(int worker) {
         return executor.worker(worker).step();
@@ -34,8 +34,8 @@ public final class SteppedExecutor implements AutoCloseable {
     /**
      * Returns whether a worker sleeps; stepping a sleeping worker does nothing.
      *
-     * @param worker its index
-     * @return false at first, and once it was woken
+     * @param worker the worker's index
+     * @return false at first, and after a wake-up
      */
     public boolean isAsleep(int worker) {
         return executor.wakes().idle().contains(worker);
@@ -44,7 +44,7 @@ public final class SteppedExecutor implements AutoCloseable {
     /**
      * Steps all workers in turn until all sleep. Does not return while a process keeps itself awake.
      *
-     * @return how many steps found work
+     * @return number of steps that found work
      */
     public int runUntilAsleep() {
         int found = 0;
@@ -60,7 +60,7 @@ public final class SteppedExecutor implements AutoCloseable {
         return found;
     }
 
-    /** Cancels all processes and steps until they are over. */
+    /** Cancels all processes and steps the workers until the processes have ended. */
     @Override
     public void close() {
         executor.close();

@@ -7,14 +7,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Cooperative work, done in small steps by one worker or several.
+ * Cooperative work, done in small steps by one or several workers.
  *
- * <p>Workers call {@link #drain}; it does bounded work and returns, which lets workers turn to other processes. A process with nothing to
- * do sleeps and costs nothing until {@link #schedule()} is called. It may await events before its first drain: each decrements the suspend
- * count, and the last makes the process runnable. When it is over, successfully or with the first failure, it calls {@link #completed}
- * once, and {@link #released} once, after the last drain has returned.
+ * <p>Workers call {@link #drain}; a drain does bounded work and returns, so that workers can turn to other processes. A
+ * process without work sleeps at no cost until {@link #schedule()} is called. A process may await events before the
+ * first drain: each event decrements the suspend count, and the last event makes the process runnable. When the process
+ * has ended, successfully or with the first failure, {@link #completed} is called once, and {@link #released} is called
+ * once, after the last drain has returned.
  *
- * <p>Every public method is safe from any thread and none blocks or takes a lock.
+ * <p>Every public method is safe from any thread. No public method blocks or takes a lock.
  */
 public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     private static final Logger log = LoggerFactory.getLogger(TaskProcess.class);
@@ -31,24 +32,24 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     /**
      * Does a bounded amount of work.
      *
-     * <p>Runs on a worker, or in {@link ProcessExecutor#tryDrainOnce} on the caller; several workers drain a process in a compute slot
-     * concurrently. An implementation:
+     * <p>Runs on a worker, or in {@link ProcessExecutor#tryDrainOnce} on the caller; several workers drain a process in
+     * a compute slot concurrently. An implementation:
      * <ul>
-     *   <li>MUST return soon and MUST NOT block, because that blocks a worker;
-     *   <li>MUST NOT use the worker context after it has returned;
-     *   <li>MAY schedule, wake, cancel or submit any process, including this one, and change the budget;
+     *   <li>MUST return soon and MUST NOT block, because a blocked drain blocks the worker;
+     *   <li>MUST NOT use the worker context after returning;
+     *   <li>MAY schedule, wake, cancel or submit any process, including this process, and change the budget;
      *   <li>MAY throw: the process fails with the exception, the worker continues.
      * </ul>
      *
      * @param worker the draining worker or caller
-     * @return what workers should do next
+     * @return the next step for workers
      * @throws Exception to fail the process
      */
     protected abstract DrainResult drain(WorkerContext worker) throws Exception;
 
     /**
-     * Called once when the process is over, by the thread that ended it, possibly while other drains are in progress; so it must not touch
-     * what they use. MUST NOT block; what it throws is logged.
+     * Called once when the process has ended, by the ending thread, possibly while other drains are in progress; the
+     * method therefore must not touch data used by drains. MUST NOT block; an exception is logged.
      *
      * @param failure the first failure, or null on success
      */
@@ -60,8 +61,9 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     protected void released() {}
 
     /**
-     * Requests a drain that begins after this call: wakes the process if it sleeps, and ensures another drain if one is in progress. Does
-     * nothing when the process is over, and while it awaits events or has not been submitted: its first drain is still to come.
+     * Requests a drain that begins after this call: wakes a sleeping process, and ensures another drain if a drain is
+     * in progress. Does nothing when the process has ended. Also does nothing while the process awaits events or has
+     * not been submitted: the first drain is still to come.
      */
     public final void schedule() {
         ProcessExecutor executor = executorVolatile();
@@ -71,11 +73,11 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Decrements the suspend count for one event. The call that takes it to zero makes the process runnable, and schedules it if it was
-     * submitted.
+     * Decrements the suspend count for one event. The last decrement makes the process runnable, and schedules the
+     * process if it was submitted.
      *
-     * @return whether this call made it runnable; false also when it was cancelled
-     * @throws IreeException {@code FAILED_PRECONDITION} when it awaits no event
+     * @return whether this call made the process runnable; also false for a cancelled process
+     * @throws IreeException {@code FAILED_PRECONDITION} when the process awaits no event
      */
     public final boolean wake() {
         long before = resumeOnceVolatile(); // TASK-1
@@ -91,16 +93,16 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         return true;
     }
 
-    /** Ends the process with {@code CANCELLED} unless it has failed already; see {@link #fail}. */
+    /** Ends the process with {@code CANCELLED} unless already failed; see {@link #fail}. */
     public final void cancel() {
         fail(new IreeException(StatusCode.CANCELLED, this + " was cancelled"));
     }
 
     /**
-     * Ends the process: no drain begins any more. A suspended process is over when this returns; otherwise a worker, woken if necessary,
-     * completes it after the drains in progress. The first failure wins.
+     * Ends the process: no drain begins any more. A suspended process has ended when this method returns; otherwise a
+     * worker, woken if necessary, completes the process after the drains in progress. The first failure wins.
      *
-     * @param failure why
+     * @param failure the cause
      * @return whether this was the first failure
      */
     public final boolean fail(IreeException failure) {
@@ -117,16 +119,15 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
             schedule();
         } else if ((before & ENDING) == 0 && releaseUnplaced()) {
             ProcessExecutor executor =
-                    executorVolatile(); // TASK-16: read after the release; adopt() checks for the release after it has
-            // set LISTED
+                    executorVolatile(); // TASK-16: read after the release; adopt() sets LISTED, then checks for the release
             complete();
             release(executor);
         }
     }
 
     /**
-     * Changes how many workers are woken for the process. If that is more than before and the process is in a slot, the additional workers
-     * are woken.
+     * Changes the number of workers woken for the process. If the number rises and the process is in a slot, the
+     * additional workers are woken.
      *
      * @param workers at least 1
      */
@@ -140,7 +141,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Returns how many workers are woken for the process.
+     * Returns the number of workers woken for the process.
      *
      * @return at least 1
      */
@@ -149,9 +150,9 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Returns the options it was created with.
+     * Returns the options of the process.
      *
-     * @return the options
+     * @return the options given at creation
      */
     public final ProcessOptions options() {
         return options;
@@ -173,7 +174,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Returns whether the process is over and no drain is in progress.
+     * Returns whether the process has ended and no drain is in progress.
      *
      * @return true from the call of {@link #released} on
      */
@@ -190,7 +191,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         return failureAcquire();
     }
 
-    /** TASK-3: once. */
+    /** Completes the process, once; TASK-3. */
     final void complete() {
         if ((setActivationBitsVolatile(DONE) & DONE) != 0) {
             return;

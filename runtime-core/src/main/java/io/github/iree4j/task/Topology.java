@@ -9,16 +9,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The placement of workers: one group each, detected on this machine as far as this process may use it, or specified explicitly. Immutable.
+ * The placement of workers: a group for each worker, detected on this machine within the limits of this process, or
+ * specified explicitly. Immutable.
  *
- * <p>Detection reads {@code /sys/devices/system} and {@code /proc/self} on Linux: processors that are online and allowed by affinity and
- * cgroup cpusets, their cores, caches, NUMA nodes, which are slower; and the CPU quota of the cgroups (versions 1 and 2, all levels).
- * Missing or implausible values are left out and {@linkplain #notes() noted}; detection never fails because of them.
+ * <p>Detection reads {@code /sys/devices/system} and {@code /proc/self} on Linux: processors that are online and
+ * allowed by affinity and cgroup cpusets; their cores, caches, NUMA nodes and slower kinds; and the CPU quota of the
+ * cgroups (versions 1 and 2, all levels). Missing or implausible values are left out and {@linkplain #notes() noted};
+ * detection never fails because of such values.
  *
- * <p>{@link #toString()} is an explicit specification that {@link #of} reads back.
+ * <p>{@link #toString()} is an explicit specification readable by {@link #of}.
  */
 public final class Topology {
-    /** The most groups, and so the most workers of an executor. */
+    /** The maximum number of groups, and so of workers of an executor. */
     public static final int MAXIMUM_GROUPS = 256;
 
     private final List<TopologyGroup> groups;
@@ -36,7 +38,7 @@ public final class Topology {
      *
      * @param options how to choose places
      * @return at least one group
-     * @throws IreeException INVALID_ARGUMENT when the options name a NUMA node on which the process may not run
+     * @throws IreeException INVALID_ARGUMENT when the options name a NUMA node not available to the process
      */
     public static Topology detect(TopologyOptions options) {
         return detect(options, Path.of("/"), Runtime.getRuntime().availableProcessors());
@@ -48,19 +50,19 @@ public final class Topology {
     }
 
     /**
-     * Reads a specification. One of
-     *
+     * Reads a specification, in one of these forms:
      * <ul>
-     *   <li>{@code auto}: as {@link TopologyOptions#DEFAULTS} has it;
-     *   <li>options: {@code mode=cores max=8 nodes=0 cores=performance distribution=compact}, any of these; {@code mode} is {@code cores}
-     *       or {@code threads}, {@code cores} is {@code any}, {@code performance} or {@code efficiency}, {@code distribution} is
-     *       {@code scatter} or {@code compact};
-     *   <li>groups, separated by semicolons or line ends: {@code cpus=0,8 node=0 l1=32K l2=1M l3=32M cache=0; cpus=1,9}, where
-     *       {@code cpus=any} is anywhere and all but {@code cpus} are optional; {@code each=0-3} for a group on each of these processors;
-     *       {@code workers=4} for four groups anywhere.
+     *   <li>{@code auto}: like {@link TopologyOptions#DEFAULTS};
+     *   <li>options: {@code mode=cores max=8 nodes=0 cores=performance distribution=compact}, any of these;
+     *       {@code mode} is {@code cores} or {@code threads}, {@code cores} is {@code any}, {@code performance} or
+     *       {@code efficiency}, {@code distribution} is {@code scatter} or {@code compact};
+     *   <li>groups, separated by semicolons or line ends:
+     *       {@code cpus=0,8 node=0 l1=32K l2=1M l3=32M cache=0; cpus=1,9}, where {@code cpus=any} is anywhere and all
+     *       but {@code cpus} are optional; {@code each=0-3} for a group on each of these processors; {@code workers=4}
+     *       for four groups anywhere.
      * </ul>
      *
-     * Groups are taken as specified, whether or not the machine has those processors.
+     * Groups are taken as specified, whether or not the machine has the processors.
      *
      * @param specification the text
      * @return at least one group
@@ -101,7 +103,7 @@ public final class Topology {
     }
 
     /**
-     * Returns what detection found missing or implausible.
+     * Returns the values that detection found missing or implausible.
      *
      * @return messages for operators, usually none
      */

@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processors and time that the process may use: its affinity (proc(5)), and the cpusets and quotas of its control groups, version 1
- * (Documentation/scheduler/sched-bwc.rst of the kernel) and 2 (cgroup-v2.rst), whichever exists.
+ * The processors and time available to the process: affinity (proc(5)), and the cpusets and quotas of control groups,
+ * version 1 (Documentation/scheduler/sched-bwc.rst of the kernel) and 2 (cgroup-v2.rst), whichever exists.
  */
 final class TopologyCgroups {
-    /** The most levels between a container's group and the root. */
+    /** Maximum number of levels between a container's group and the root. */
     private static final int MOST_LEVELS = 64;
 
-    /** A line of {@code /proc/self/mountinfo}: which part of a file system is mounted where. */
+    /** A line of {@code /proc/self/mountinfo}: the part of a file system and its mount point. */
     private record Mount(String root, String point, String type, String options) {}
 
     private final TopologyFiles files;
@@ -42,7 +42,7 @@ final class TopologyCgroups {
         return path.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     }
 
-    /** The processors that the process may be scheduled on; empty when unknown. */
+    /** Returns the processors allowed by the process's affinity; empty when unknown. */
     BitSet affinity() {
         String status = files.read("/proc/self/status");
         for (String line : status == null ? new String[0] : status.split("\n")) {
@@ -55,7 +55,7 @@ final class TopologyCgroups {
         return new BitSet();
     }
 
-    /** The processors of its cpuset; empty when unknown. */
+    /** Returns the processors of the process's cpuset; empty when unknown. */
     BitSet cpuset() {
         BitSet set = firstList(levels("cgroup2", ""), "cpuset.cpus.effective", "cpuset.cpus.effective");
         return set.isEmpty() ? firstList(levels("cgroup", "cpuset"), "cpuset.effective_cpus", "cpuset.cpus") : set;
@@ -74,7 +74,7 @@ final class TopologyCgroups {
         return new BitSet();
     }
 
-    /** The CPU quota in processors, the least of all levels; infinite without a limit. */
+    /** Returns the CPU quota in processors, the least of all levels; infinite without a limit. */
     double quota() {
         double quota = Double.POSITIVE_INFINITY;
         for (String level : levels("cgroup2", "")) {
@@ -109,7 +109,7 @@ final class TopologyCgroups {
         return Double.POSITIVE_INFINITY;
     }
 
-    /** Directories of the process's group and its ancestors, the group first. */
+    /** Returns the directories of the process's group and of the group's ancestors, the group first. */
     private List<String> levels(String type, String controller) {
         String group = groupOf(controller);
         List<String> levels = new ArrayList<>();
@@ -134,14 +134,17 @@ final class TopologyCgroups {
         return levels;
     }
 
-    /** The path of a group within a mount. A container sees its own group as the mount's root, or by a path that is only valid outside. */
+    /** Returns the path of a group within a mount. A container sees its own group as the mount's root, or by a path only valid outside. */
     private static String below(String mountRoot, String group) {
         String root = mountRoot.equals("/") ? "" : mountRoot;
         String path = group.startsWith(root) ? group.substring(root.length()) : "";
         return path.equals("/") || path.contains("..") || !path.startsWith("/") ? "" : path;
     }
 
-    /** The process's group for a controller, or that of version 2 for none: a line {@code 4:cpu,cpuacct:/path}, {@code 0::/path}. */
+    /**
+     * Returns the process's group for a controller, or the group of version 2 for an empty name: a line
+     * {@code 4:cpu,cpuacct:/path}, {@code 0::/path}.
+     */
     private @Nullable String groupOf(String controller) {
         String text = files.read("/proc/self/cgroup");
         for (String line : text == null ? new String[0] : text.split("\n")) {

@@ -6,15 +6,16 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The placement of one worker: its processors and their caches. Immutable.
+ * The placement of a worker: its processors and their caches. Immutable.
  *
- * @param processors numbers of logical processors, ascending, usually those of one core; none when the worker may run anywhere
+ * @param processors numbers of logical processors, ascending, usually the processors of a core; none when the worker
+ *     may run anywhere
  * @param node NUMA node of the processors, -1 when unknown
  * @param efficient true for an efficiency core, slower by design than others of the machine
  * @param l1Bytes size of the first-level data cache, 0 when unknown
  * @param l2Bytes size of the second-level cache, 0 when unknown
  * @param l3Bytes size of the third-level cache, 0 when unknown or there is none
- * @param cache number of the last-level cache: groups with the same one share it; -1 when unknown
+ * @param cache number of the last-level cache: groups with the same number share the cache; -1 when unknown
  */
 public record TopologyGroup(
         List<Integer> processors, int node, boolean efficient, long l1Bytes, long l2Bytes, long l3Bytes, int cache) {
@@ -36,7 +37,7 @@ public record TopologyGroup(
      * @param l2Bytes size of the second-level cache, at most 2^40
      * @param l3Bytes size of the third-level cache, at most 2^40
      * @param cache number of the last-level cache, -1 to 8191
-     * @throws IreeException INVALID_ARGUMENT, naming what is out of range
+     * @throws IreeException INVALID_ARGUMENT, naming the value out of range
      */
     public TopologyGroup {
         processors = processors.stream().distinct().sorted().toList();

@@ -15,23 +15,23 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The processors that this process may use.
+ * The processors available to this process.
  *
  * @param processors in ascending order; empty when unknown
  * @param online number of processors online, 0 when unknown
  * @param quota CPU quota of the cgroups in processors, infinite without a limit
- * @param jvmProcessors number of processors that the JVM reports
- * @param notes what was missing or implausible
+ * @param jvmProcessors number of processors reported by the JVM
+ * @param notes missing or implausible values
  */
 record TopologyMachine(List<Processor> processors, int online, double quota, int jvmProcessors, List<String> notes) {
-    /** The limit on workers without an explicit one: beyond it, waking them takes longer than most work. */
+    /** The limit on workers without an explicit limit: waking more workers takes longer than most work. */
     private static final int DEFAULT_WORKERS = 64;
 
     /**
      * A logical processor.
      *
-     * @param core the first processor of its core
-     * @param cache the first processor that shares its last-level cache, -1 when unknown
+     * @param core the first processor of the same core
+     * @param cache the first processor sharing the last-level cache, -1 when unknown
      */
     record Processor(
             int number, int core, int node, boolean efficient, long l1Bytes, long l2Bytes, long l3Bytes, int cache) {}
@@ -62,9 +62,8 @@ record TopologyMachine(List<Processor> processors, int online, double quota, int
     Topology choose(TopologyOptions options) {
         int limit = options.maxWorkers() == 0 ? DEFAULT_WORKERS : options.maxWorkers();
         limit = Math.min(limit, Math.max(1, jvmProcessors));
-        // Rounded down: with one worker more the kernel would now and then throttle all of them, and the threads of the
-        // application, for
-        // the rest of a period.
+        // Rounded down: with one worker more the kernel would now and then throttle all workers, and the threads of the
+        // application, for the rest of a period.
         limit = (int) Math.min(limit, Math.max(1, Math.floor(quota)));
         if (processors.isEmpty()) {
             return new Topology(

@@ -7,40 +7,41 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * How to choose places for workers on a machine.
+ * The choice of places for workers on a machine.
  *
  * @param mode the unit that gets a worker
- * @param maxWorkers the most workers, 1 to {@value Topology#MAXIMUM_GROUPS}; 0 for as many as the limits of the process allow
+ * @param maxWorkers maximum number of workers, 1 to {@value Topology#MAXIMUM_GROUPS}; 0 for as many as the limits of
+ *     the process allow
  * @param nodes NUMA nodes to stay on; none for all
- * @param cores which cores to use on a machine with performance and efficiency cores
- * @param distribution which places to take when there are more than workers
+ * @param cores cores to use on a machine with performance and efficiency cores
+ * @param distribution places to take when there are more places than workers
  */
 public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Cores cores, Distribution distribution) {
-    /** One worker for each physical core that the process may use, within its quota, at most 64. */
+    /** A worker for each physical core available to the process, within the process's quota, at most 64. */
     public static final TopologyOptions DEFAULTS =
             new TopologyOptions(Mode.CORES, 0, List.of(), Cores.ANY, Distribution.SCATTER);
 
     /** The unit that gets a worker. */
     public enum Mode {
-        /** Each physical core: compiled kernels saturate its units, so a second thread on it gains little. */
+        /** Each physical core: compiled kernels saturate the core's units, so a second thread gains little. */
         CORES,
         /** Each logical processor. */
         THREADS
     }
 
-    /** Which cores to use on a machine with performance and efficiency cores. */
+    /** The cores to use on a machine with performance and efficiency cores. */
     public enum Cores {
-        /** All of them. */
+        /** All cores. */
         ANY,
-        /** All but the slowest kind; all when there is one kind. */
+        /** All but the slowest kind; all cores when there is a single kind. */
         PERFORMANCE,
-        /** The slowest kind; all when there is one kind. */
+        /** The slowest kind; all cores when there is a single kind. */
         EFFICIENCY
     }
 
-    /** Which places to take when there are more than workers. */
+    /** The places to take when there are more places than workers. */
     public enum Distribution {
-        /** Round-robin over the last-level caches: the most cache and bandwidth for each worker. */
+        /** Round-robin over the last-level caches: maximum cache and bandwidth for each worker. */
         SCATTER,
         /** Neighbours first: workers share a cache, and the rest of the machine stays free. */
         COMPACT
@@ -50,11 +51,11 @@ public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Co
      * Validates and copies.
      *
      * @param mode the unit that gets a worker
-     * @param maxWorkers the most workers, 0 for the process's limit
+     * @param maxWorkers maximum number of workers, 0 for the process's limit
      * @param nodes NUMA nodes to stay on
-     * @param cores which kind of cores
-     * @param distribution which places to take first
-     * @throws IreeException INVALID_ARGUMENT, naming what is out of range
+     * @param cores the kind of cores
+     * @param distribution places to take first
+     * @throws IreeException INVALID_ARGUMENT, naming the value out of range
      */
     public TopologyOptions {
         Objects.requireNonNull(mode, "mode");
@@ -78,7 +79,7 @@ public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Co
     /**
      * Returns these options with another limit.
      *
-     * @param workers the most workers, 0 for the process's limit
+     * @param workers maximum number of workers, 0 for the process's limit
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when out of range
      */

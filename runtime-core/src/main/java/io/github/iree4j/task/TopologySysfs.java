@@ -11,10 +11,10 @@ final class TopologySysfs {
     private static final String CPU = "/sys/devices/system/cpu/";
     private static final String NODE = "/sys/devices/system/node/";
 
-    /** Where Linux lists the slower cores of x86 processors with two kinds. */
+    /** Linux's list of the slower cores of x86 processors with two kinds. */
     private static final String ATOM = "/sys/devices/cpu_atom/cpus";
 
-    /** Current machines have five or six. */
+    /** Maximum number of caches per processor. Current machines have five or six. */
     private static final int MOST_CACHES = 16;
 
     private final TopologyFiles files;
@@ -23,7 +23,7 @@ final class TopologySysfs {
         this.files = files;
     }
 
-    /** The online processors; empty when unknown. */
+    /** Returns the online processors; empty when unknown. */
     BitSet online() {
         BitSet online = files.readList(CPU + "online");
         return online.isEmpty() ? files.readList(CPU + "present") : online;
@@ -48,7 +48,7 @@ final class TopologySysfs {
         return processors;
     }
 
-    /** The first processor of the list that contains this one; older kernels use the other name. */
+    /** Returns the first processor of the list containing the given processor; older kernels use the other name. */
     private int firstOf(int number, String path, String olderName) {
         BitSet siblings = files.readList(path);
         if (siblings.isEmpty()) {
@@ -72,7 +72,7 @@ final class TopologySysfs {
         return nodes;
     }
 
-    /** Processors of the slowest kind, if there are several kinds. */
+    /** Returns the processors of the slowest kind, if there are several kinds. */
     private BitSet slower(BitSet usable) {
         BitSet slower = files.readList(ATOM);
         if (!slower.isEmpty()) {
@@ -123,7 +123,7 @@ final class TopologySysfs {
 
     private long size(String path, @Nullable String text) {
         if (text == null || text.isEmpty()) {
-            return 0; // virtual machines often hide it
+            return 0; // virtual machines often hide the size
         }
         long size = TopologyText.parseSize(text);
         if (size < 0) {

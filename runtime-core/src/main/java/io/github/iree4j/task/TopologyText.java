@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The text format of topologies: {@code name=value} words, groups separated by semicolons or line ends. */
 final class TopologyText {
-    /** Longer than any topology this runtime prints. */
+    /** Maximum length of a text, longer than any topology printed by this runtime. */
     private static final int LONGEST = 64 * 1024;
 
     private TopologyText() {}
 
-    /** A parsed text: one of the two is null. */
+    /** A parsed text; either options or groups is null. */
     record Specification(
             @Nullable TopologyOptions options, @Nullable List<TopologyGroup> groups) {}
 
@@ -158,7 +158,7 @@ final class TopologyText {
         return new TopologyOptions(mode, max, nodes, cores, distribution);
     }
 
-    /** The word of a constant. */
+    /** Returns the word of a constant. */
     static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
@@ -219,7 +219,7 @@ final class TopologyText {
         return shift < 0 || value > TopologyGroup.LARGEST_CACHE >> shift ? -1 : value << shift;
     }
 
-    /** Formats a size in the largest unit that divides it. */
+    /** Formats a size in the largest unit dividing the size. */
     static String size(long bytes) {
         int unit = bytes == 0 ? 0 : Math.min(3, Long.numberOfTrailingZeros(bytes) / 10);
         return (bytes >> 10 * unit) + new String[] {"", "K", "M", "G"}[unit];

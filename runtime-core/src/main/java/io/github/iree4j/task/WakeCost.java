@@ -9,34 +9,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long a sleeping worker takes until it runs, once it is woken: a few microseconds on some machines, ten times that where idle processors
- * sleep deeply or are virtual. Measured with two threads when the first executor of the process is made; each wake-up of a worker corrects
- * it. Safe from any thread; a lost update does not matter.
+ * The time that a sleeping worker takes to run after being woken: a few microseconds on some machines, ten times as
+ * long where idle processors sleep deeply or are virtual. Measured with two threads when the first executor of the
+ * process is made; each wake-up of a worker corrects the value. Safe from any thread; a lost update does not matter.
  */
 final class WakeCost {
     private static final Logger LOG = LoggerFactory.getLogger(WakeCost.class);
 
-    /** Until there is a measurement. */
+    /** Assumed cost before the first measurement. */
     static final long ASSUMED_NANOS = 5_000;
 
     private static final long LEAST_NANOS = 1_000;
 
-    /** More is not the cost of a wake-up, but of a machine without a free processor. */
+    /** A higher cost is not the cost of a wake-up, but of a machine without a free processor. */
     private static final long MOST_NANOS = 500_000;
 
-    /** A sample beyond this multiple of what is known counts as no more. */
+    /** Samples beyond this multiple of the known cost are reduced to the multiple. */
     private static final int OUTLIER = 4;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
-    private static volatile long ofProcess; // 0 before it has been measured
+    private static volatile long ofProcess; // 0 before the measurement
 
     private final boolean isGiven;
-    private volatile long nanos; // 0 before it has been measured
+    private volatile long nanos; // 0 before the measurement
 
     /**
      * Creates a cost.
      *
-     * @param given what it is, if it must not be measured
+     * @param given the cost, or null to measure
      * @param measured whether to measure
      */
     WakeCost(@Nullable Duration given, boolean measured) {
@@ -56,7 +56,7 @@ final class WakeCost {
         }
     }
 
-    /** Returns the cost as far as it is known. */
+    /** Returns the cost as far as known. */
     long nanos() {
         long own = nanos;
         if (own != 0) {
@@ -66,7 +66,7 @@ final class WakeCost {
         return known == 0 ? ASSUMED_NANOS : known;
     }
 
-    /** A worker that slept has run this long after it was woken. */
+    /** Records that a sleeping worker ran this long after its wake-up. */
     void took(long sample) {
         if (!isGiven) {
             long known = nanos();
@@ -75,12 +75,12 @@ final class WakeCost {
         }
     }
 
-    /** Wakes a thread some times, with pauses in which its processor falls asleep, and keeps the median. */
+    /** Wakes a thread several times, with pauses long enough for its processor to fall asleep, and keeps the median. */
     private static final class Measurement implements Runnable {
         private static final int ROUNDS = 9;
         private static final long PAUSE_NANOS = 1_000_000;
 
-        private volatile long woken; // when; 0 while nobody is
+        private volatile long woken; // time of the wake-up; 0 without a wake-up in progress
         private volatile long took; // 0 until the sleeper has run
 
         @Override

@@ -1,8 +1,9 @@
 package io.github.iree4j.task;
 
 /**
- * Wakes the workers of an executor: as many as are wanted, less those that are spinning and find the work themselves. The signalling thread
- * wakes only a few, which wake the others, so that it does not pay for all of them.
+ * Wakes the workers of an executor: as many as wanted, less the spinning workers, which find the work themselves. The
+ * signalling thread wakes only a few workers, which wake the others, so that the signalling thread does not pay for all
+ * wake-ups.
  */
 final class WakeUps {
     private final Worker[] workers; // filled in by the executor
@@ -14,9 +15,9 @@ final class WakeUps {
     private final PaddedLong desired = new PaddedLong();
 
     /**
-     * Creates the wake-ups for an array that is filled in later.
+     * Creates the wake-ups for an array filled in later.
      *
-     * @param fanOut how many workers each thread wakes
+     * @param fanOut number of workers woken by each thread
      * @param asleep whether workers start asleep, without threads
      */
     WakeUps(Worker[] workers, int fanOut, boolean asleep) {
@@ -42,7 +43,7 @@ final class WakeUps {
         for (int woken = 0; woken < fanOut && wanted > 0; woken++, wanted--) {
             int worker = idle.claim();
             if (worker < 0) {
-                return; // all are awake and will check before they sleep
+                return; // all workers are awake and will check before sleeping
             }
             if (woken == fanOut - 1 && wanted > 1) {
                 desired.getAndAddVolatile(Math.min(wanted - 1, idle.count()));
@@ -51,7 +52,7 @@ final class WakeUps {
         }
     }
 
-    /** Called by a woken worker: wakes its share of others before it looks for work itself. */
+    /** Wakes a woken worker's share of other workers, before the worker looks for work. */
     void relay() {
         for (long wanted; (wanted = desired.getVolatile()) > 0; ) {
             long share = Math.min(wanted, fanOut);

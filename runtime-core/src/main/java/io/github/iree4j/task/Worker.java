@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One worker: looks for processes, drains them, spins and sleeps. */
+/** A worker: looks for processes, drains them, spins and sleeps. */
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
     /*
-     * TASK-17: a worker has no thread before it is woken for the first time, and counts as asleep. Either the thread that wakes it or
-     * close() changes `life` from NEW; so it is started once, or never after close() has retired it.
+     * TASK-17: a worker has no thread before the first wake-up, and counts as asleep. Either the waking thread or
+     * close() changes `life` from NEW; so a worker is started once, or never after close() has retired it.
      */
     private static final long NEW = 0;
     private static final long STARTED = 1;
@@ -27,13 +27,13 @@ final class Worker implements Runnable {
     private final SpinLimit spin;
     private final int maxSpinners;
     private final WorkerThread thread;
-    private final PaddedLong notified = new PaddedLong(); // 1 once claimed from the idle ones; reset by this worker
+    private final PaddedLong notified = new PaddedLong(); // 1 once claimed from the idle workers; reset by this worker
     private long wokenAt; // published by notified
     private final DrainWatch watch = new DrainWatch();
     private final PaddedLong life = new PaddedLong();
     private int nextSlot;
     private boolean warm;
-    boolean spun; // since it last had work: other threads may have relied on it to find theirs
+    boolean spun; // whether the worker has spun since its last work: other threads may have relied on it
 
     /** The process being drained, for diagnostics. */
     private static final class DrainWatch {
@@ -72,7 +72,7 @@ final class Worker implements Runnable {
         this.thread = new WorkerThread(this, options.name + "-worker-" + index, options.stackBytes);
     }
 
-    /** Starts the thread if there is none yet; false when there is one or never will be. */
+    /** Starts the thread if there is none yet; false when there is a thread or never will be. */
     boolean startIfNew() {
         if (!life.compareAndSetVolatile(NEW, STARTED)) { // TASK-17
             return false;
@@ -90,14 +90,14 @@ final class Worker implements Runnable {
         return true;
     }
 
-    /** Prevents a worker without a thread from ever getting one; false when it has one, or is getting it. */
+    /** Prevents a worker without a thread from ever getting a thread; false when a thread exists or is being created. */
     boolean retireIfNew() {
         return life.compareAndSetVolatile(NEW, RETIRED); // TASK-17
     }
 
-    /** Whether its thread runs or is being started. */
+    /** Returns whether the thread runs or is being started. */
     private boolean hasThread() {
-        Thread.State state = thread.getState(); // read once: it may start between two reads
+        Thread.State state = thread.getState(); // read once: the thread may start between two reads
         return state == Thread.State.NEW ? life.getVolatile() == STARTED : state != Thread.State.TERMINATED;
     }
 
@@ -116,7 +116,7 @@ final class Worker implements Runnable {
                 try {
                     TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(left, 1_000_000));
                 } catch (InterruptedException e) {
-                    interrupted = true; // go on closing, or the threads would leak
+                    interrupted = true; // continue closing, otherwise the threads would leak
                 }
             }
             return true;
@@ -127,14 +127,14 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Called by the thread that claimed it from the idle workers. */
+    /** Wakes the worker. Called by the thread that claimed the worker from the idle workers. */
     void wakeUp() {
         wokenAt = System.nanoTime();
         notified.setVolatile(1);
         if (life.getVolatile() == STARTED) {
             LockSupport.unpark(thread);
         } else if (!startIfNew()) {
-            executor.wakes().wake(1); // retired after it was claimed: wake another
+            executor.wakes().wake(1); // retired after the claim: wake another worker
         }
     }
 
@@ -173,7 +173,7 @@ final class Worker implements Runnable {
     private boolean turnContained() {
         try {
             return turn();
-        } catch (Throwable thrown) { // not expected: exceptions of processes are caught where they are called
+        } catch (Throwable thrown) { // not expected: exceptions of processes are caught around their calls
             log.error("{} of {} failed between drains", context, executor, thrown);
             return true;
         }
@@ -181,7 +181,7 @@ final class Worker implements Runnable {
 
     /** Looks for work once, on the list and in slots; true when some was done. */
     boolean turn() {
-        context.owesWakeFor = null; // this turn pays it
+        context.owesWakeFor = null; // this turn pays for the omitted wake-up
         warm = false;
         executor.wakes().relay();
         boolean worked = false;
@@ -198,7 +198,7 @@ final class Worker implements Runnable {
         return drainSlots() || worked;
     }
 
-    /** Drains one process in a slot, skipping those that turn out to have nothing to do. */
+    /** Drains one process in a slot, skipping processes without work. */
     private boolean drainSlots() {
         long left = executor.slots().takenVolatile();
         if (left == 0) {
@@ -224,7 +224,8 @@ final class Worker implements Runnable {
     }
 
     /**
-     * TASK-14: work that arrived while a worker was spinning woke no other; if there is more than the process it has now, wakes another.
+     * TASK-14: work arriving while a worker was spinning woke no other worker. If there is more work than this worker's
+     * current process, wakes another worker.
      */
     private void lookBehindSpinner() {
         int awake = executor.workers() - executor.sleepingWorkers();
@@ -249,7 +250,7 @@ final class Worker implements Runnable {
         return false;
     }
 
-    /** Spins, then sleeps until there is work that is newer than {@code seen}. */
+    /** Spins, then sleeps until there is work newer than {@code seen}. */
     private void idle(long seen) {
         watch.setOpaque(null);
         if (spinFindsWork(seen)) {
@@ -263,16 +264,16 @@ final class Worker implements Runnable {
         }
         long begun = System.nanoTime();
         while (notified.getVolatile() == 0) {
-            Thread.interrupted(); // a drain may have left it set, which would prevent parking
+            Thread.interrupted(); // a drain may have left the interrupt flag set, which would prevent parking
             LockSupport.park(this);
         }
         long now = System.nanoTime();
-        if (wokenAt - begun >= Tuning.SPIN_NANOS) { // else it was hardly asleep
+        if (wokenAt - begun >= Tuning.SPIN_NANOS) { // otherwise the worker was hardly asleep
             executor.wakeCost().took(now - wokenAt);
         }
         notified.setVolatile(0);
-        spun = false; // the waking thread did not count it as spinning
-        idle.remove(index); // still set when an earlier claim was late
+        spun = false; // the waking thread did not count this worker as spinning
+        idle.remove(index); // the bit is still set when an earlier claim was late
         spin.slept(now - begun);
     }
 
@@ -305,7 +306,7 @@ final class Worker implements Runnable {
         return true;
     }
 
-    /** Like one round of the loop of {@link #run}, for a caller that steps it; false when it sleeps or falls asleep. */
+    /** Performs one round of the loop of {@link #run}, for a stepping caller; false when the worker sleeps or falls asleep. */
     boolean step() {
         if (executor.wakes().idle().contains(index)) {
             return false;

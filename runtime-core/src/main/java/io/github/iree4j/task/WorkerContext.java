@@ -3,10 +3,10 @@ package io.github.iree4j.task;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The drainer: a worker, or a caller that drains. Confined to the draining thread; do not retain.
+ * The drainer: a worker, or a draining caller. Confined to the draining thread; do not retain.
  *
- * <p>Indices are dense: workers are 0 to n − 1, callers follow. So an array of {@link ProcessExecutor#contexts()} elements has one for
- * each.
+ * <p>Indices are dense: workers are 0 to n - 1, callers follow. An array of {@link ProcessExecutor#contexts()} elements
+ * therefore has an element for each context.
  */
 public final class WorkerContext {
     private final int index;
@@ -15,7 +15,7 @@ public final class WorkerContext {
 
     @Nullable
     TaskProcess
-            owesWakeFor; // a process for which one worker less was woken, because this one is about to look for work
+            owesWakeFor; // process with an omitted wake-up, because this worker is about to look for work
 
     WorkerContext(ProcessExecutor executor, int index, boolean caller) {
         this.executor = executor;
@@ -26,7 +26,7 @@ public final class WorkerContext {
     /**
      * Returns the index of this drainer within its executor.
      *
-     * @return 0 to {@link ProcessExecutor#contexts()} − 1
+     * @return 0 to {@link ProcessExecutor#contexts()} - 1
      */
     public int index() {
         return index;

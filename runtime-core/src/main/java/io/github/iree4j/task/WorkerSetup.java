@@ -1,25 +1,27 @@
 package io.github.iree4j.task;
 
 /**
- * Sets up a worker's thread before its first drain and cleans up after its last: processor affinity, treatment of denormals.
+ * Sets up a worker's thread before the first drain and cleans up after the last: processor affinity, treatment of
+ * denormals.
  *
- * <p>A failure is logged, and the worker runs without the setup; it must not leave the thread partly set up.
+ * <p>A failure is logged, and the worker runs without the setup. A failing setup must not leave the thread partly set
+ * up.
  */
 public interface WorkerSetup {
     /** Does nothing. */
     WorkerSetup NONE = worker -> {};
 
     /**
-     * Called once on the worker's thread, before anything is drained.
+     * Called once on the worker's thread, before the first drain.
      *
-     * @param worker the worker that begins
+     * @param worker the beginning worker
      */
     void begin(WorkerContext worker);
 
     /**
      * Called once on the worker's thread after its last drain.
      *
-     * @param worker the worker that ends
+     * @param worker the ending worker
      */
     default void end(WorkerContext worker) {}
 }

@@ -1,6 +1,6 @@
 package io.github.iree4j.task;
 
-/** A thread that knows which worker it is. */
+/** A thread with a reference to its worker. */
 final class WorkerThread extends Thread {
     final Worker worker;
 

@@ -6,7 +6,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks that participants of a meeting want the same. */
+/** Checks that all participants of a meeting request the same operation. */
 public final class Agreement {
     private Agreement() {}
 
@@ -14,8 +14,8 @@ public final class Agreement {
      * Returns the participants of a collective.
      *
      * @param meeting a collective or a transfer, complete
-     * @return its arrivals, by party
-     * @throws IreeException INVALID_ARGUMENT when they disagree
+     * @return the arrivals of the meeting, by party
+     * @throws IreeException INVALID_ARGUMENT when the participants disagree
      */
     public static List<CollectiveArrival> of(Meetings.Meeting meeting) {
         List<CollectiveArrival> members = new ArrayList<>();

@@ -4,24 +4,25 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** A participant's arrival at a meeting of its group: its input, and the callback for the outcome. */
+/** A participant's arrival at a meeting of a group: the input, and the callback for the outcome. */
 public abstract class Arrival {
-    final Frontier frontier; // what happens before the arrival
+    final Frontier frontier; // predecessors of the arrival
 
     /**
      * Creates an arrival.
      *
-     * @param frontier what happens before
+     * @param frontier predecessors of the arrival
      */
     protected Arrival(Frontier frontier) {
         this.frontier = frontier;
     }
 
     /**
-     * The meeting is complete. Called once, with no lock held, by the thread of the last arrival or of the failure.
+     * Ends the arrival with the outcome of the meeting. Called once, with no lock held, by the thread of the last
+     * arrival or of the failure.
      *
      * @param failure the failure, or null
-     * @param outcome the frontier of the meeting; empty when it failed
+     * @param outcome the frontier of the meeting; empty after a failure
      */
     protected abstract void over(@Nullable IreeException failure, Frontier outcome);
 }

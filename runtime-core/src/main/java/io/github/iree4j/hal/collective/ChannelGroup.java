@@ -18,23 +18,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The participants of collective operations in this process, and their meetings. The last arrival has the {@link GroupWork} do the work for all;
- * no thread blocks. A meeting is one epoch of the group's axis, whatever the number of participants.
+ * The participants of collective operations in this process, and their meetings. The last arrival has the
+ * {@link GroupWork} do the work for all; no thread blocks. A meeting is an epoch of the group's axis, regardless of the
+ * number of participants.
  *
- * <p>Of a group that spans processes there is one participant here. It meets the others in the backend's library, so each of its tickets
- * is for a meeting of one, of whatever kind, in their order.
+ * <p>A group across processes has a single participant here, meeting the others in the backend's library. So each
+ * ticket is for a meeting of a single participant, regardless of kind, in the order of the tickets.
  *
- * <p>GROUP-1: an arrival is told the outcome exactly once: the thread that removes its meeting from the open ones, under the lock, notifies it.
+ * <p>GROUP-1: an arrival is notified of the outcome exactly once, by the thread removing the meeting of the arrival
+ * from the open meetings under the lock.
  */
 public final class ChannelGroup {
-    /** Limit on open tickets, which catches a program that submits collectives which no participant joins. A guess, not measured. */
+    /** Limit on open tickets, to catch a program submitting collectives without other participants. A guess, not measured. */
     private static final int OPEN_LIMIT = 1 << 16;
 
     private final SchedulingDomain domain;
     private final CollectiveBackend backend;
     private final GroupWork work;
     private final int count;
-    private final int here; // how many of them are in this process: all, or one
+    private final int here; // participants in this process: all, or one
     private final ChannelParams name;
     private final long axis;
     private final AtomicLong epochs = new AtomicLong();
@@ -79,7 +81,7 @@ public final class ChannelGroup {
     }
 
     /**
-     * Returns how many participants there are.
+     * Returns the number of participants.
      *
      * @return the count
      */
@@ -88,9 +90,9 @@ public final class ChannelGroup {
     }
 
     /**
-     * Returns the name of a group that spans processes.
+     * Returns the name of a group across processes.
      *
-     * @return its parameters; those of the unnamed group for others
+     * @return parameters of the group; parameters of the unnamed group for other groups
      */
     public ChannelParams name() {
         return name;
@@ -110,18 +112,18 @@ public final class ChannelGroup {
     }
 
     /**
-     * Returns what does the work.
+     * Returns the worker of the group.
      *
-     * @return the work that {@link CollectiveBackend#begin} returned
+     * @return the result of {@link CollectiveBackend#begin}
      */
     public GroupWork work() {
         return work;
     }
 
     /**
-     * Returns why the group has failed.
+     * Returns the failure of the group.
      *
-     * @return the cause; null while it has not
+     * @return the cause; null without a failure
      */
     public @Nullable IreeException failure() {
         synchronized (lock) {
@@ -132,8 +134,8 @@ public final class ChannelGroup {
     /**
      * Takes a rank.
      *
-     * @param wanted the rank, or -1 for the lowest that is free
-     * @return the rank; -1 when it is taken
+     * @param wanted the rank, or -1 for the lowest free rank
+     * @return the rank; -1 when the rank is taken
      */
     int join(int wanted) {
         synchronized (lock) {
@@ -152,7 +154,10 @@ public final class ChannelGroup {
         }
     }
 
-    /** Gives up a rank, which takes no further part. Fails the group if a participant waits for it, or the group was never complete. */
+    /**
+     * Gives up a rank; the participant takes no further part. Fails the group if a participant waits for the rank, or
+     * the group was never complete.
+     */
     void leave(int rank) {
         boolean missed;
         boolean last;
@@ -181,17 +186,17 @@ public final class ChannelGroup {
                 "participant %d of %d closed its channel while others count on it".formatted(rank, count));
     }
 
-    /** Admits a participant to its next collective with all others. */
+    /** Admits a participant to the next collective with all others. */
     Meetings.Ticket collective(int rank) {
         return ticket(() -> collectives, spansProcesses() ? 0 : rank, gone -> gone);
     }
 
-    /** Admits a participant to its next split. */
+    /** Admits a participant to the next split. */
     Meetings.Ticket split(int rank) {
         return ticket(() -> splits, spansProcesses() ? 0 : rank, gone -> gone);
     }
 
-    /** Admits a participant to its next transfer with another, as the sender or as the receiver. */
+    /** Admits a participant to the next transfer with another participant, as the sender or as the receiver. */
     Meetings.Ticket transfer(int from, int to, boolean sends) {
         if (spansProcesses()) {
             return collective(sends ? from : to);
@@ -205,7 +210,7 @@ public final class ChannelGroup {
 
     /** Sender and receiver. */
     private record Pair(int from, int to) {
-        /** Which party a rank is, -1 for none. A rank that sends to itself is both; only called once it has left. */
+        /** Returns the party of a rank, -1 for none. A rank sending to itself is both parties; only called once the rank has left. */
         int party(int rank) {
             return rank == from ? 0 : rank == to ? 1 : -1;
         }
@@ -242,12 +247,12 @@ public final class ChannelGroup {
         throw hopeless;
     }
 
-    /** A participant arrives. If it is the last, the work begins before this returns. */
+    /** Adds the arrival of a participant. After the last arrival, the work begins before this call returns. */
     void arrive(Meetings.Ticket ticket, Arrival arrival) {
         arrive(List.of(ticket), List.of(arrival));
     }
 
-    /** The same for several meetings, which begin together. */
+    /** Adds arrivals at several meetings, beginning together. */
     void arrive(List<Meetings.Ticket> tickets, List<? extends Arrival> all) {
         List<Meetings.Meeting> complete = new ArrayList<>(tickets.size());
         IreeException failed;
@@ -280,7 +285,7 @@ public final class ChannelGroup {
         }
         if (!working.isEmpty()) {
             IreeException cause = attempt(() -> work.hold(working));
-            if (cause != null) { // none has begun
+            if (cause != null) { // no meeting has begun
                 working.forEach(each -> over(each, cause));
             }
         }
@@ -290,7 +295,7 @@ public final class ChannelGroup {
      * Does some of the work.
      *
      * @param step the work
-     * @return what it failed with; null when it did not
+     * @return the failure; null on success
      */
     public static @Nullable IreeException attempt(Runnable step) {
         try {
@@ -304,10 +309,10 @@ public final class ChannelGroup {
     }
 
     /**
-     * The work of a meeting is over: tells its participants. Once for each meeting.
+     * Ends a meeting after the work: notifies the participants. Once for each meeting.
      *
-     * @param meeting one that {@link GroupWork#hold} was given
-     * @param cause why it failed, and with it the group; null when it did not
+     * @param meeting a meeting given to {@link GroupWork#hold}
+     * @param cause the failure of the meeting, and with it of the group; null on success
      */
     public void over(Meetings.Meeting meeting, @Nullable IreeException cause) {
         List<Arrival> arrivals = meeting.arrivals();
@@ -320,7 +325,7 @@ public final class ChannelGroup {
         for (Arrival each : arrivals) {
             gathered.merge(each.frontier, domain.tracker());
         }
-        // As on an unordered queue: the epoch is assigned on completion, so epochs follow the order of completion.
+        // As on an unordered queue, the epoch is assigned on completion, so epochs follow the order of completion.
         long epoch = epochs.incrementAndGet();
         Frontier outcome = gathered.produce(axis, epoch, domain.tracker());
         domain.tracker().advance(axis, epoch);
@@ -334,7 +339,7 @@ public final class ChannelGroup {
      */
     public void fail(IreeException cause) {
         List<Arrival> waiting = new ArrayList<>();
-        domain.tracker().fail(axis, cause); // before participants that arrive are told
+        domain.tracker().fail(axis, cause); // before arriving participants are notified
         IreeException recorded = domain.tracker().failure(axis);
         IreeException first = recorded == null ? cause : recorded;
         synchronized (lock) {

@@ -1,35 +1,35 @@
 package io.github.iree4j.hal.collective;
 
-/** A device, for its channels. Safe from any thread. */
+/** A device, as seen by its channels. Safe from any thread. */
 public interface ChannelHost {
 
     /**
-     * Returns what it has in common with those that it can meet.
+     * Returns the common ground of this device and the devices that can meet this device.
      *
-     * @return always the same
+     * @return always the same object
      */
     CollectiveBackend collectives();
 
     /**
-     * Registers a channel, which fails when the device is closed or lost before it.
+     * Registers a channel; the channel fails when the device is closed or lost before the channel.
      *
      * @param channel a new channel
-     * @return the same
+     * @return the same channel
      */
     GroupChannel adopt(GroupChannel channel);
 
     /**
-     * The participant has a rank. Does not wait for the others.
+     * Notifies the device of a rank taken by the participant. Does not wait for the others.
      *
-     * @param channel one that was adopted
-     * @throws io.github.iree4j.status.IreeException if it cannot take part
+     * @param channel an adopted channel
+     * @throws io.github.iree4j.status.IreeException if the participant cannot take part
      */
     default void joined(GroupChannel channel) {}
 
     /**
-     * A channel is closed.
+     * Notifies the device of a closed channel.
      *
-     * @param channel one that was adopted
+     * @param channel an adopted channel
      */
     void forget(GroupChannel channel);
 }

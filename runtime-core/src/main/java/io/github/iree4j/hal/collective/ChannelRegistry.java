@@ -8,28 +8,28 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Where participants of one process find their group by name: the incomplete groups. Names are global to the process, but
- * separate for each {@link SchedulingDomain}. Safe from any thread.
+ * Registry of the incomplete groups of this process, where participants find their group by name. Names are global to
+ * the process, but separate for each {@link SchedulingDomain}. Safe from any thread.
  */
 public final class ChannelRegistry {
-    private static final Map<Name, ChannelGroup> FORMING = new HashMap<>(); // guarded by itself
+    private static final Map<Name, ChannelGroup> FORMING = new HashMap<>(); // guarded by this map
 
     private ChannelRegistry() {}
 
     private record Name(SchedulingDomain domain, String id, String group) {}
 
-    /** A group and a rank in it. */
+    /** A group and a rank in the group. */
     record Membership(ChannelGroup group, int rank) {}
 
     /**
-     * Creates a channel of a device; the first use of a name creates its group.
+     * Creates a channel of a device; the first use of a name creates the group.
      *
      * @param domain of the device
      * @param host the device
      * @param params the group and the rank
-     * @return the channel, which the caller closes
-     * @throws IreeException ALREADY_EXISTS when the rank is taken; INVALID_ARGUMENT when the others count differently or are on devices that this
-     *     one cannot meet; or why the device cannot take part
+     * @return the channel, closed by the caller
+     * @throws IreeException ALREADY_EXISTS when the rank is taken; INVALID_ARGUMENT when the others joined with another
+     *     count or are on devices that cannot meet this device; or the failure of the device to take part
      */
     public static GroupChannel create(SchedulingDomain domain, ChannelHost host, ChannelParams params) {
         GroupChannel channel = host.adopt(new GroupChannel(host, join(domain, host.collectives(), params)));
@@ -48,7 +48,7 @@ public final class ChannelRegistry {
 
     private static Membership join(SchedulingDomain domain, CollectiveBackend backend, ChannelParams params) {
         int count = params.count() == ChannelParams.DEFAULT ? 1 : params.count();
-        if (count == 1) { // a group of its own
+        if (count == 1) { // a group without others
             ChannelGroup alone = new ChannelGroup(domain, backend, 1);
             return new Membership(alone, alone.join(0));
         }
@@ -96,7 +96,7 @@ public final class ChannelRegistry {
                         .formatted(params.id()));
     }
 
-    /** A group has failed: the next participant to join under its name creates another. */
+    /** Removes a failed group: the next participant to join under the same name creates another group. */
     static void ended(ChannelGroup group) {
         synchronized (FORMING) {
             FORMING.values().removeIf(each -> each == group);

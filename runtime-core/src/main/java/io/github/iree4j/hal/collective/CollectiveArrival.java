@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A participant of a collective with its memory, which stays pinned until the collective is complete. */
+/** A participant of a collective with memory pinned until the collective is complete. */
 public class CollectiveArrival extends Arrival {
     private final Collective operation;
     private final int parameter;
@@ -23,12 +23,13 @@ public class CollectiveArrival extends Arrival {
     /**
      * Creates an arrival.
      *
-     * @param frontier what happens before
+     * @param frontier predecessors of the arrival
      * @param command the collective
-     * @param source what it sends: memory of the host, or, on other devices, an empty segment at its address there; null for nothing
-     * @param target where it receives
-     * @param unpin called once when the memory is not used any more
-     * @param then told the outcome after that
+     * @param source bytes to send: host memory, or, on other devices, an empty segment at the device address; null for
+     *     nothing
+     * @param target target of the received bytes
+     * @param unpin called once after the last use of the memory
+     * @param then notified of the outcome after the unpinning
      */
     public CollectiveArrival(
             Frontier frontier,
@@ -48,7 +49,7 @@ public class CollectiveArrival extends Arrival {
     }
 
     /**
-     * Tells the participant of a failure at once, while the memory is still in use.
+     * Notifies the participant of a failure at once, while the memory is still in use.
      *
      * @param cause the cause
      */
@@ -58,7 +59,7 @@ public class CollectiveArrival extends Arrival {
         }
     }
 
-    /** It will not arrive after all. */
+    /** Withdraws a participant before the arrival. */
     void withdraw() {
         unpin.run();
     }
@@ -99,7 +100,7 @@ public class CollectiveArrival extends Arrival {
     }
 
     /**
-     * Returns what it sends.
+     * Returns the bytes to send.
      *
      * @return as passed to the constructor
      */
@@ -108,7 +109,7 @@ public class CollectiveArrival extends Arrival {
     }
 
     /**
-     * Returns where it receives.
+     * Returns the target of the received bytes.
      *
      * @return as passed to the constructor
      */

@@ -1,13 +1,13 @@
 package io.github.iree4j.hal.collective;
 
-/** What devices whose channels can be in one group have in common. Equal objects can meet. */
+/** The common ground of devices whose channels can be in one group. Devices with equal objects can meet. */
 public interface CollectiveBackend {
 
     /**
      * Begins the work of a group.
      *
      * @param group the new group, without participants
-     * @return does the work of its meetings
+     * @return the worker for the meetings of the group
      */
     GroupWork begin(ChannelGroup group);
 
@@ -15,7 +15,7 @@ public interface CollectiveBackend {
      * Returns whether a name stands for a group whose other participants may be in other processes.
      *
      * @param id name of a group
-     * @return false where groups are within the process, which is what this method returns unless overridden
+     * @return false where groups are limited to the process; also the result unless overridden
      */
     default boolean spansProcesses(String id) {
         return false;

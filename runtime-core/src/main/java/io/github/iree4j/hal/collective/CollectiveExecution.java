@@ -29,18 +29,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The execution of a command buffer with collectives. Its commands are cut at the collectives into segments, each an operation of the
- * queue like any other; so a queue is free while a collective waits for other participants, and no thread blocks.
+ * The execution of a command buffer with collectives. The commands are cut at the collectives into segments, each an
+ * operation of the queue like any other. So a queue is free while a collective waits for other participants, and no
+ * thread blocks.
  *
- * <p>Its own timeline orders the pieces: segment i signals 2i + 1, the collectives behind it 2i + 2. Collectives with
- * nothing between them start together and are one step. The fence of the submission is signalled at the end with the frontier of the
- * last piece: by that piece itself when it is a segment. To the counters of the queue all of it is one operation.
+ * <p>A separate timeline orders the pieces: segment i signals 2i + 1, the collectives behind segment i signal 2i + 2.
+ * Collectives with nothing in between start together as a step. The fence of the submission is signalled at the
+ * end with the frontier of the last piece, and by that piece if the last piece is a segment. To the counters of the
+ * queue the whole execution is a single operation.
  */
 public abstract class CollectiveExecution {
     /*
-     * GROUP-2: the fence of the submission ends once. end(), which any thread may call, moves to OVER and signals or fails it, unless the
-     * thread that submits the last segment has moved to HANDED_OVER before: then that segment does, and lets go of the resources. A failure
-     * reaches it through the timeline. The fences are the submitting thread's own, so end() does not close them.
+     * GROUP-2: the fence of the submission ends once. end(), callable by any thread, moves to OVER and signals or fails
+     *          the fence, unless the thread submitting the last segment has moved to HANDED_OVER before: then the last
+     *          segment ends the fence and releases the resources. A failure reaches the last segment through the
+     *          timeline. The fences belong to the submitting thread, so end() does not close them.
      */
     private enum State {
         RUNNING,
@@ -53,16 +56,16 @@ public abstract class CollectiveExecution {
     private final QueueScheduler scheduler;
     private final RecordedCommandBuffer commands;
     private @Nullable BindingTable bindings; // retained, like the commands, from submit() to letGo()
-    private @Nullable OperationParts parts; // from submit() on, like the next
+    private @Nullable OperationParts parts; // from submit() on, like the next field
     private @Nullable Fence signal;
     private final List<CollectiveCommand> collectives;
     private final List<List<Meetings.Ticket>> tickets = new ArrayList<>(); // of each collective
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final AtomicBoolean gone = new AtomicBoolean();
-    private volatile int promised; // that many steps of collectives were followed by the next segment before their end
+    private volatile int promised; // number of steps of collectives followed by the next segment before the end of the step
 
-    // While the submitting thread is in submit(), a failure that no fence carries is thrown there.
+    // While the submitting thread is in submit(), a failure not carried by a fence is thrown there.
     private volatile @Nullable Thread submitter;
     private volatile @Nullable IreeException thrown;
 
@@ -71,7 +74,7 @@ public abstract class CollectiveExecution {
      *
      * @param scheduler of the queue
      * @param commands a command buffer with collectives
-     * @param bindings the contents of its slots; null for none
+     * @param bindings the contents of the slots; null for none
      */
     protected CollectiveExecution(
             QueueScheduler scheduler, RecordedCommandBuffer commands, @Nullable BindingTable bindings) {
@@ -82,33 +85,34 @@ public abstract class CollectiveExecution {
     }
 
     /**
-     * Makes the operation that runs some regions of the commands. {@link Segment#ended} and {@link Segment#failed} are called by it.
+     * Makes the operation that runs some regions of the commands. The operation calls {@link Segment#ended} and
+     * {@link Segment#failed}.
      *
-     * @param segment what it runs, and what is told of its end
-     * @return the operation, which need not retain commands and bindings
+     * @param segment the regions to run, notified of the end
+     * @return the operation, without a need to retain commands and bindings
      */
     protected abstract QueueOperation operation(Segment segment);
 
     /**
      * Finds the memory of a range for a collective.
      *
-     * @param buffer the buffer, which is retained
+     * @param buffer the buffer, retained
      * @param offset first byte of the buffer
      * @param length bytes
-     * @param before what happens before
-     * @param unpin takes what ends the use of the memory, also when this fails
-     * @return the bytes, as {@link CollectiveArrival} takes them
+     * @param before predecessors
+     * @param unpin receives the end of the use of the memory, also when this call fails
+     * @return the bytes, as required by {@link CollectiveArrival}
      */
     protected abstract MemorySegment pin(
             Buffer buffer, long offset, long length, Frontier before, List<Runnable> unpin);
 
     /**
-     * Calls back when collectives may begin to meet: the segment before them is complete, or, on a device that can have them wait for it,
-     * is certain to be.
+     * Calls back when collectives may begin to meet: the segment before has completed, or, on a device where
+     * collectives can wait for the segment, is certain to complete.
      *
      * @param timeline the timeline of the pieces
-     * @param value the value that the segment signals
-     * @param then gets the failure, or null; on any thread. A failure may follow null
+     * @param value the value signalled by the segment
+     * @param then receives the failure, or null; on any thread. A failure may follow null
      */
     protected void whenDue(TimelineSemaphore timeline, long value, Consumer<@Nullable IreeException> then) {
         timeline.whenReached(value, (reached, failure) -> then.accept(failure));
@@ -117,14 +121,15 @@ public abstract class CollectiveExecution {
     /**
      * Makes an arrival at a collective.
      *
-     * @param before what happens before; the segment before is its producer, if it is certain to end and has not
+     * @param before predecessors; produced by the preceding segment, if that segment is certain to end but has not
+     *     ended
      * @param command the collective
-     * @param source what it sends; null for nothing
-     * @param target where it receives; null for nowhere
+     * @param source bytes to send; null for nothing
+     * @param target target of the received bytes; null for none
      * @param unpin ends the use of both
-     * @param issued may be called once with a primitive for {@link TimelineSemaphore#promiseExternal} when the collective is certain to end, and
-     *     before {@code then}
-     * @param then told the outcome
+     * @param issued may be called once with a primitive for {@link TimelineSemaphore#promiseExternal} when the
+     *     collective is certain to end, and before {@code then}
+     * @param then notified of the outcome
      * @return the arrival
      */
     protected CollectiveArrival arrival(
@@ -141,7 +146,7 @@ public abstract class CollectiveExecution {
     /**
      * Returns the commands.
      *
-     * @return with collectives
+     * @return the commands, with collectives
      */
     protected final RecordedCommandBuffer commands() {
         return commands;
@@ -150,7 +155,7 @@ public abstract class CollectiveExecution {
     /**
      * Returns the contents of the slots.
      *
-     * @return those that are retained; null for none
+     * @return the retained contents; null for none
      */
     protected final @Nullable BindingTable bindings() {
         return bindings;
@@ -161,11 +166,12 @@ public abstract class CollectiveExecution {
     }
 
     /**
-     * Submits the execution. A failure fails its channels.
+     * Submits the execution. A failure fails the channels of the commands.
      *
      * @param wait points to wait for; null for none
-     * @param signalled points that it signals; null for none
-     * @throws IreeException without a signal fence, for errors found now; FAILED_PRECONDITION when that fence is closed
+     * @param signalled points to signal; null for none
+     * @throws IreeException without a signal fence, for errors found now; FAILED_PRECONDITION when the signal fence is
+     *     closed
      */
     public final void submit(@Nullable Fence wait, @Nullable Fence signalled) {
         if (signalled != null && !signalled.isLive()) {
@@ -251,7 +257,7 @@ public abstract class CollectiveExecution {
         return sendReceive.parameter() >>> 16 != (Collective.peers(0, -1) >>> 16);
     }
 
-    /** Runs the commands before a collective, or after the last. */
+    /** Runs the commands before a collective, or after the last collective. */
     private void segment(int index, int collective, @Nullable Fence wait) {
         int from = collective == 0 ? 0 : collectives.get(collective - 1).position();
         boolean last = collective == collectives.size();
@@ -261,8 +267,8 @@ public abstract class CollectiveExecution {
         long done = 2L * index + 1;
         try (Fence own = Fence.at(timeline, done);
                 Fence joined = last && signal != null ? Fence.join(List.of(signal, own)) : null) {
-            // On a stream it is then promised: others can wait for it on the device. The caller's points come first:
-            // end() releases them.
+            // On a stream the segment is promised then: others can wait for the segment on the device. The points of
+            // the caller come first: end() releases them.
             if (joined != null && !state.compareAndSet(State.RUNNING, State.HANDED_OVER)) { // GROUP-2
                 return;
             }
@@ -284,7 +290,7 @@ public abstract class CollectiveExecution {
         }
     }
 
-    /** Goes on once a segment allows it. */
+    /** Continues once a segment allows. */
     private void watch(int index, int collective, long done, boolean last) {
         if (last) {
             timeline.whenReached(done, (value, failure) -> {
@@ -316,7 +322,7 @@ public abstract class CollectiveExecution {
         return found == null ? Frontier.UNKNOWN : found;
     }
 
-    /** Arrives at all collectives that stand at one position. */
+    /** Arrives at all collectives of a position. */
     private void meet(int index, int first) {
         int position = collectives.get(first).position();
         Map<ChannelGroup, Meeting> groups = new LinkedHashMap<>();
@@ -342,7 +348,7 @@ public abstract class CollectiveExecution {
         step.one(null, null); // after all have been counted
     }
 
-    /** Arrivals at one group. */
+    /** Arrivals at a group. */
     private static final class Meeting {
         final List<Meetings.Ticket> admitted = new ArrayList<>();
         final List<CollectiveArrival> arrivals = new ArrayList<>();
@@ -352,8 +358,8 @@ public abstract class CollectiveExecution {
     private final class Step {
         private final int index;
         private final int next;
-        private boolean inOneGroup; // written before any arrives
-        private int left; // guarded by this, like the next
+        private boolean inOneGroup; // written before any arrival
+        private int left; // guarded by this, like the next fields
         private int unissued;
         private @Nullable Frontier gathered;
         private final Frontier before;
@@ -366,7 +372,7 @@ public abstract class CollectiveExecution {
             this.before = before;
         }
 
-        /** One is certain to end. Those of one group are issued in their order: what waits for the last waits for all. */
+        /** Records that a meeting is certain to end. Meetings of one group are issued in order: a wait for the last is a wait for all. */
         void issued(Object primitive) {
             synchronized (this) {
                 if (--unissued > 0) {
@@ -391,7 +397,7 @@ public abstract class CollectiveExecution {
             Frontier all;
             synchronized (this) {
                 if (outcome != null) {
-                    // Outcomes of one channel are one entry. Each includes what happened before.
+                    // Outcomes of one channel are one entry. Each outcome includes the predecessors.
                     gathered = gathered == null ? outcome : gathered.merge(outcome);
                 }
                 if (--left > 0) {
@@ -399,7 +405,7 @@ public abstract class CollectiveExecution {
                 }
                 all = gathered == null ? before : gathered;
             }
-            // The host may learn of this before it learns of the commands in front, which the hardware has run.
+            // The host may learn of the outcome before learning of the preceding commands, already run by the hardware.
             timeline.whenReached(2L * index + 1, (value, behind) -> {
                 if (behind != null) {
                     end(behind, Frontier.EMPTY);
@@ -421,7 +427,7 @@ public abstract class CollectiveExecution {
             return;
         }
         timeline.signal(2L * index + 2, outcome);
-        if (promised <= index) { // else it is submitted already
+        if (promised <= index) { // else submitted already
             continueAfter(index, next);
         }
     }
@@ -456,7 +462,7 @@ public abstract class CollectiveExecution {
         }
     }
 
-    /** The bytes of a range, valid until they are unpinned. */
+    /** Returns the bytes of a range, valid until unpinned. */
     private @Nullable MemorySegment pin(@Nullable BufferRef ref, Frontier before, List<Runnable> pins) {
         if (ref == null) {
             return null;
@@ -471,7 +477,7 @@ public abstract class CollectiveExecution {
         return pin(buffer, offset, ref.length(), before, pins);
     }
 
-    /** The first call releases everything, and signals. */
+    /** Releases everything, and signals; only the first call has an effect. */
     private void end(@Nullable IreeException failure, Frontier outcome) {
         State before = state.getAndSet(State.OVER);
         if (before == State.OVER) {
@@ -481,13 +487,13 @@ public abstract class CollectiveExecution {
             timeline.fail(failure);
             failChannels(failure);
         }
-        if (before != State.HANDED_OVER) { // else the last segment uses it
+        if (before != State.HANDED_OVER) { // else used by the last segment
             letGo(failure != null);
         }
         timeline.close();
         if (signal != null) {
             if (before == State.HANDED_OVER) { // GROUP-2
-                // the last segment signals it, or fails it
+                // the last segment signals or fails the fence
             } else if (failure == null) {
                 signal.signalOrFail(outcome);
             } else {
@@ -503,7 +509,7 @@ public abstract class CollectiveExecution {
         }
     }
 
-    /** Called once, before anything is signalled: releases the resources. */
+    /** Releases the resources; called once, before any signal. */
     private void letGo(boolean failed) {
         if (gone.compareAndSet(false, true)) {
             commands.releaseBindings(bindings);
@@ -517,12 +523,12 @@ public abstract class CollectiveExecution {
         }
     }
 
-    /** The commands between two collectives. The execution retains what they use. */
+    /** The commands between two collectives. The execution retains the objects used by the commands. */
     public final class Segment {
         private final int from;
         private final int to;
         private final boolean last;
-        private boolean failed; // written by the thread that ends it
+        private boolean failed; // written by the ending thread
 
         Segment(int from, int to, boolean last) {
             this.from = from;
@@ -531,7 +537,7 @@ public abstract class CollectiveExecution {
         }
 
         /**
-         * Returns the first region that it runs.
+         * Returns the first region of the segment.
          *
          * @return number of the region
          */
@@ -540,7 +546,7 @@ public abstract class CollectiveExecution {
         }
 
         /**
-         * Returns the region after the last that it runs.
+         * Returns the region after the last region of the segment.
          *
          * @return number of the region
          */
@@ -548,12 +554,12 @@ public abstract class CollectiveExecution {
             return to;
         }
 
-        /** The operation has failed. */
+        /** Notes that the operation has failed. */
         public void failed() {
             failed = true;
         }
 
-        /** The operation is released. Once, before it signals. */
+        /** Notes that the operation is released. Called once, before the signals of the operation. */
         public void ended() {
             if (last) {
                 letGo(failed);

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A participant of a {@link ChannelGroup}; a channel from a split joins its group later. */
+/** A participant of a {@link ChannelGroup}; a channel from a split joins the new group later. */
 public final class GroupChannel extends Channel {
     private final ChannelHost host;
     private final @Nullable TimelineSemaphore known; // of a split: reaches 1 once the group exists
@@ -29,7 +29,7 @@ public final class GroupChannel extends Channel {
         this.ready = null;
     }
 
-    /** Creates a channel that gets its group with {@link #become}. */
+    /** Creates a channel that gets a group with {@link #become}. */
     private GroupChannel(ChannelHost host) {
         this.host = host;
         this.known = TimelineSemaphore.create(0);
@@ -53,10 +53,11 @@ public final class GroupChannel extends Channel {
     }
 
     /**
-     * Returns its group.
+     * Returns the group of the channel.
      *
      * @return the group
-     * @throws IreeException FAILED_PRECONDITION before the channel is {@link #ready}; why it never will be
+     * @throws IreeException FAILED_PRECONDITION before the channel is {@link #ready}; the cause when the channel will
+     *     never be
      */
     public ChannelGroup group() {
         return membership().group();
@@ -65,7 +66,7 @@ public final class GroupChannel extends Channel {
     /**
      * Returns the device.
      *
-     * @return whose channel it is
+     * @return the device of the channel
      */
     public ChannelHost host() {
         return host;
@@ -132,7 +133,7 @@ public final class GroupChannel extends Channel {
         }
     }
 
-    /** Creates the groups of a split, given its participants by rank. */
+    /** Creates the groups of a split, given the participants by rank. */
     static void form(SchedulingDomain domain, CollectiveBackend backend, List<Arrival> arrivals) {
         TreeMap<Integer, List<Split>> byColor = new TreeMap<>();
         for (Arrival each : arrivals) {

@@ -3,19 +3,19 @@ package io.github.iree4j.hal.collective;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 
-/** Does the work of the meetings of one group. Safe from any thread. */
+/** Does the work of the meetings of a group. Safe from any thread. */
 public interface GroupWork {
 
     /**
-     * Does the work of meetings whose participants have all arrived. {@link ChannelGroup#over} follows once for each, now or later, on any
-     * thread.
+     * Does the work of meetings after all participants have arrived. {@link ChannelGroup#over} follows once for each
+     * meeting, now or later, on any thread.
      *
-     * @param meetings those that became complete together, in the order of their tickets; none is a split
+     * @param meetings meetings completed together, in the order of their tickets; no meeting is a split
      */
     void hold(List<Meetings.Meeting> meetings);
 
     /**
-     * The group has failed: what is under way is to end soon, with that cause. Called once, with no lock held.
+     * Ends the running work of a failed group soon, with the cause of the failure. Called once, with no lock held.
      *
      * @param cause the cause
      */

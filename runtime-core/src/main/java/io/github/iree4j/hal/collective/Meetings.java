@@ -8,13 +8,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sequence of meetings of the same parties: the n-th ticket of each admits to the n-th meeting. Guarded by the lock of the
- * {@link ChannelGroup}.
+ * A sequence of meetings of the same parties: the n-th ticket of each party admits to the n-th meeting. Guarded by the
+ * lock of the {@link ChannelGroup}.
  */
 public final class Meetings {
     final Kind kind;
     final int parties;
-    private final long[] next; // per party, the meeting that its next ticket is for
+    private final long[] next; // per party, the number of the meeting of the next ticket
     private final Map<Long, Meeting> open = new HashMap<>(); // with a ticket issued, not complete
 
     /** The kind of work of the meetings. */
@@ -33,7 +33,7 @@ public final class Meetings {
         this.next = new long[parties];
     }
 
-    /** One meeting. */
+    /** A meeting. */
     public static final class Meeting {
         final Meetings sequence;
         final long number;
@@ -47,7 +47,7 @@ public final class Meetings {
         }
 
         /**
-         * Returns what its parties do.
+         * Returns the kind of work of the parties.
          *
          * @return the kind
          */
@@ -56,7 +56,7 @@ public final class Meetings {
         }
 
         /**
-         * Returns its position among the meetings of the same parties.
+         * Returns the position of this meeting among the meetings of the same parties.
          *
          * @return from 0 on
          */
@@ -65,9 +65,9 @@ public final class Meetings {
         }
 
         /**
-         * Returns who has arrived.
+         * Returns the arrivals.
          *
-         * @return by party, all of them once the meeting is complete
+         * @return by party, complete once the meeting is complete
          */
         public List<Arrival> arrivals() {
             List<Arrival> all = new ArrayList<>(arrivals.length);
@@ -79,7 +79,7 @@ public final class Meetings {
     }
 
     /**
-     * Admits one party to one meeting.
+     * Admission of a party to a meeting.
      *
      * @param meeting the meeting
      * @param party the party
@@ -92,12 +92,12 @@ public final class Meetings {
         return new Ticket(meeting, party);
     }
 
-    /** Whether a meeting waits, or would wait, for a party that has left. */
+    /** Returns whether a meeting waits, or would wait, for a party that has left. */
     boolean isHopeless(long number, int gone) {
         return next[gone] <= number;
     }
 
-    /** Whether any open meeting waits for a party that has left. */
+    /** Returns whether any open meeting waits for a party that has left. */
     boolean isAnyHopeless(int gone) {
         return open.keySet().stream().anyMatch(number -> isHopeless(number, gone));
     }

@@ -11,13 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A host-visible buffer as a file that queues of other devices read and write. Its storage is resolved on use. */
+/** A host-visible buffer as a file for queues of other devices to read and write. The storage is resolved on use. */
 final class BufferFile extends HalFile {
     private final Buffer buffer;
     private final StoredBuffer<?> stored;
-    private final @Nullable MemoryHolder call; // the call whose view of constants is used
+    private final @Nullable MemoryHolder call; // the call with the view of constants to use
 
-    /** Creates a file that retains a buffer. */
+    /** Creates a file and retains the buffer. */
     BufferFile(Buffer buffer) {
         super("buffer of " + buffer.length() + " bytes", buffer.access());
         if (!(buffer.allocatedBuffer() instanceof StoredBuffer<?> allocation)) {

@@ -11,16 +11,16 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * The copies of one execution, of memory that is apart: one of each allocation, regardless of the number of slots that have parts
- * of it, since commands may write through one and read through another. A copy spans the bytes from the first slot to the end of
- * the last; only those in use are transferred. Confined to one thread.
+ * The copies of apart memory for an execution: a single copy of each allocation, regardless of the number of slots with
+ * parts of the allocation, since commands may write through one slot and read through another. A copy spans the bytes
+ * from the first slot to the end of the last; only bytes in use are transferred. Confined to a single thread.
  */
 final class Copies {
     private final CopyingDevice view;
     private final CopyingCommands commands;
     private final BindingTable table;
     private final Map<Buffer, Copy> copies = new IdentityHashMap<>(); // by allocation
-    private final Map<Integer, Slot> slots = new TreeMap<>(); // those with memory that is apart
+    private final Map<Integer, Slot> slots = new TreeMap<>(); // slots with apart memory
 
     /** A copy of an allocation, from {@code first} to {@code end}. */
     private static final class Copy {
@@ -34,17 +34,17 @@ final class Copies {
             this.original = original;
         }
 
-        /** The position of a byte of the original. */
+        /** Returns the position of a byte of the original. */
         long at(long offset) {
             return place + offset - first;
         }
     }
 
-    /** A slot: its offset in the allocation, and its length in use. */
+    /** A slot: the offset in the allocation, and the length in use. */
     private record Slot(Copy copy, long start, long length, UsedRanges used) {}
 
     /**
-     * Determines the buffers that are apart.
+     * Determines the apart buffers.
      *
      * @param table checked against the commands
      */
@@ -85,7 +85,7 @@ final class Copies {
     }
 
     /**
-     * Submits the execution, with copies to the device before it and copies back after it.
+     * Submits the execution, between copies to the device and copies back.
      *
      * @param flags execute flags
      */
@@ -95,7 +95,7 @@ final class Copies {
             each.place = bytes;
             bytes = Math.addExact(bytes, each.end - each.first + Crossing.ALIGNMENT - 1 & -Crossing.ALIGNMENT);
         }
-        // One allocation, so that executions cannot deadlock over several.
+        // One allocation, so that executions cannot deadlock over several allocations.
         Buffer memory = crossing.copy(bytes);
         slots.values()
                 .forEach(each -> each.used.read(each.length).forEach(range -> {

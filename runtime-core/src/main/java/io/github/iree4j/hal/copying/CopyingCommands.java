@@ -26,12 +26,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands of a device that may use memory which is apart. Recorded buffers that are apart get extra slots after those of the
- * program, so that copies can be bound; the bytes used of each slot are tracked. The device's own commands are created when
- * recording ends, since the number of slots is known only then.
+ * Commands of a device with possibly apart memory. Recorded apart buffers get extra slots after the program's slots, so
+ * that copies can be bound; the bytes used of each slot are tracked. The device's commands are created when recording
+ * ends, since the number of slots is known only then.
  */
 final class CopyingCommands extends CommandBuffer {
-    /** The limit of devices' recordings, which they check only at the end. */
+    /** The limit of the recordings of devices, checked by devices only at the end. */
     private static final int COMMANDS_LIMIT = 1 << 22;
 
     private static final long UPDATE_BYTES_LIMIT = 256L << 20;
@@ -39,9 +39,9 @@ final class CopyingCommands extends CommandBuffer {
 
     private final CopyingDevice device;
     private final long affinity;
-    private final List<Consumer<CommandBuffer>> commands = new ArrayList<>(); // until it is finished
-    private final Set<RefCounted> kept = Collections.newSetFromMap(new IdentityHashMap<>()); // what those use
-    private final Map<Buffer, Integer> fixedSlots = new IdentityHashMap<>(); // until it is finished
+    private final List<Consumer<CommandBuffer>> commands = new ArrayList<>(); // until finished
+    private final Set<RefCounted> kept = Collections.newSetFromMap(new IdentityHashMap<>()); // the objects used by commands
+    private final Map<Buffer, Integer> fixedSlots = new IdentityHashMap<>(); // until finished
     private final List<Buffer> fixed = new ArrayList<>(); // apart, in slots from bindingCapacity() on; retained
     private final Map<Integer, UsedRanges> used = new TreeMap<>(); // by slot
     private long updateBytes;
@@ -53,17 +53,17 @@ final class CopyingCommands extends CommandBuffer {
         this.affinity = affinity;
     }
 
-    /** The device's own commands; only once recording is finished. */
+    /** Returns the commands of the device; only once recording is finished. */
     CommandBuffer recorded() {
         return Objects.requireNonNull(recorded);
     }
 
-    /** The used ranges of each used slot, in order. */
+    /** Returns the used ranges of each used slot, in order. */
     Map<Integer, UsedRanges> used() {
         return used;
     }
 
-    /** A submission's table extended by the extra slots; the table itself without extra slots. */
+    /** Returns a submission's table extended by the extra slots; the given table without extra slots. */
     @Nullable
     BindingTable complete(@Nullable BindingTable table) {
         if (fixed.isEmpty()) {
@@ -184,7 +184,7 @@ final class CopyingCommands extends CommandBuffer {
 
     @Override
     protected void recordCopy(BufferRef source, BufferRef target) {
-        // If the length is that of the slot, the end of the target is unknown: the bytes behind it are copied back
+        // With the length of the slot, the end of the target is unknown: the bytes behind the copy are copied back
         // unchanged.
         boolean open = source.length() == Buffer.WHOLE;
         BufferRef from = used(source, true, false);
@@ -193,7 +193,7 @@ final class CopyingCommands extends CommandBuffer {
         add(own -> own.copyBuffer(from, to, 0));
     }
 
-    /** Executables do not declare which bindings their code writes: all are assumed written. */
+    /** Executables do not declare the bindings written by their code: all are assumed written. */
     @Override
     protected void recordDispatch(
             Executable executable,

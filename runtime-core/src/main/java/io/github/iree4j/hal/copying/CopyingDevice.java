@@ -30,10 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A device as seen by a program for several devices, when one of them cannot use memory of another in place. Such memory is
- * <i>apart</i>: work here that uses it uses a copy, which is made in queue order before it; bytes that the work may have written
- * are copied back before its signal. Transfers run on the device that owns the buffer. Everything else is delegated: buffers,
- * executables and semaphores are those of the device, and memory that it can use is used in place.
+ * A device as seen by a program for several devices, when a device cannot use memory of another in place. Such memory
+ * is <i>apart</i>: work on this device uses a copy, made in queue order before the work; bytes possibly written by the
+ * work are copied back before the signal. Transfers run on the device owning the buffer. Everything else is delegated:
+ * buffers, executables and semaphores belong to the device, and memory usable by the device is used in place.
  */
 public final class CopyingDevice implements Device {
     private static final Logger LOG = LoggerFactory.getLogger(CopyingDevice.class);
@@ -43,7 +43,7 @@ public final class CopyingDevice implements Device {
     private final BiFunction<Device, Device, @Nullable String> obstacles;
     private final Set<Device> reached =
             Collections.newSetFromMap(new IdentityHashMap<>()); // devices of the program; not modified later
-    private final Set<Device> apart = Collections.newSetFromMap(new IdentityHashMap<>()); // the others
+    private final Set<Device> apart = Collections.newSetFromMap(new IdentityHashMap<>()); // the other devices
     private final List<CopyingQueue> queues = new ArrayList<>();
 
     private CopyingDevice(Device device, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
@@ -60,13 +60,13 @@ public final class CopyingDevice implements Device {
      *
      * @param devices in the program's order; borrowed
      * @param consumer the consumer charged for the memory of copies
-     * @return the devices themselves where each can use the memory of all others, else one of this kind for each
+     * @return the devices unchanged where each can use the memory of all others, else a device of this class for each
      */
     public static List<Device> of(List<Device> devices, String consumer) {
         return of(devices, consumer, Device::memoryObstacle);
     }
 
-    /** The same, with a custom test of what keeps one device from using memory of another. */
+    /** Returns the devices for a program, with a custom test for obstacles to the use of another device's memory. */
     static List<Device> of(
             List<Device> devices, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
         if (devices.stream().anyMatch(CopyingDevice.class::isInstance)) {
@@ -93,10 +93,10 @@ public final class CopyingDevice implements Device {
     }
 
     /**
-     * Selects the device for memory that several devices use.
+     * Selects the device for memory shared by several devices.
      *
-     * @param devices one or more, the preferred first
-     * @return the index of the first one whose memory all of them can use, or 0 where there is none
+     * @param devices at least one device, the preferred first
+     * @return the index of the first device with memory usable by all, or 0 without such a device
      */
     public static int indexOfShared(List<Device> devices) {
         List<Device> different = devices.stream().distinct().toList();
@@ -119,7 +119,7 @@ public final class CopyingDevice implements Device {
                 || !apart.contains(other) && obstacles.apply(device, other) == null;
     }
 
-    /** The device that this is a view of. */
+    /** Returns the device behind this view. */
     Device device() {
         return device;
     }
@@ -128,12 +128,12 @@ public final class CopyingDevice implements Device {
         return consumer;
     }
 
-    /** Whether work on this device needs a copy of a buffer. */
+    /** Returns whether work on this device needs a copy of a buffer. */
     boolean isApart(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored && !reaches(stored.device());
     }
 
-    /** The device of a buffer, which must have one. */
+    /** Returns the device of a buffer; a buffer without a device is refused. */
     static Device owner(Buffer buffer) {
         if (buffer.allocatedBuffer() instanceof StoredBuffer<?> stored) {
             return stored.device();

@@ -42,12 +42,12 @@ final class CopyingQueue implements DeviceQueue {
         return view;
     }
 
-    /** The device's own queue. */
+    /** Returns the queue of the device. */
     DeviceQueue plain() {
         return queue;
     }
 
-    /** The queue of a transfer with one buffer: this one, unless the buffer is apart. */
+    /** Returns the queue for a transfer with a buffer: this queue, unless the buffer is apart. */
     private DeviceQueue at(Buffer buffer) {
         return view.isApart(buffer) ? CopyingDevice.owner(buffer).queue(0) : queue;
     }
@@ -180,7 +180,7 @@ final class CopyingQueue implements DeviceQueue {
         at(source).write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
     }
 
-    /** A dispatch with memory that is apart becomes a command buffer. */
+    /** Turns a dispatch with apart memory into a command buffer. */
     @Override
     public void dispatch(
             @Nullable Fence wait,
@@ -238,7 +238,7 @@ final class CopyingQueue implements DeviceQueue {
         if (copies == null || copies.isEmpty()) {
             queue.execute(wait, signal, own.recorded(), table, flags);
         } else {
-            // Copies are released as soon as they are submitted.
+            // Copies are released directly after submission.
             long kept = flags & ~EXECUTE_BORROW_BINDING_TABLE_LIFETIME;
             Crossing.submit(this, wait, signal, crossing -> copies.execute(crossing, this, kept));
         }

@@ -20,11 +20,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sequence of operations on queues of several devices that is one operation to its submitter: the first performs its waits, the
- * last its signal. Submitted by one thread; keeps no state afterwards.
+ * A sequence of operations on queues of several devices, a single operation to the submitter: the first operation
+ * performs the waits, the last operation signals. Submitted by a single thread; keeps no state afterwards.
  */
 final class Crossing implements AutoCloseable {
-    /** Alignment of slots in copies, so that bindings are aligned as in the original. At least what any device requires of a binding. */
+    /** Alignment of slots in copies, so that bindings are aligned as in the original. At least the alignment required for bindings by any device. */
     static final long ALIGNMENT = 256;
 
     private static final int USAGES =
@@ -58,7 +58,7 @@ final class Crossing implements AutoCloseable {
         }
     }
 
-    /** Fails the signal, or throws without one. */
+    /** Fails the signal; without a signal, throws the cause. */
     static void fail(@Nullable Fence signal, IreeException cause) {
         if (signal == null) {
             throw cause;
@@ -66,11 +66,11 @@ final class Crossing implements AutoCloseable {
         signal.fail(cause);
     }
 
-    /** Submits the next operation, which gets its wait and its signal. */
+    /** Submits the next operation with a wait and a signal. */
     void next(BiConsumer<@Nullable Fence, Fence> operation) {
         IreeException failure = before == null ? null : before.failure();
         if (failure != null) {
-            throw failure; // nothing behind it runs
+            throw failure; // nothing behind the failed operation runs
         }
         Fence after = Fence.at(order, steps.size() + 1);
         steps.add(after);
@@ -78,7 +78,7 @@ final class Crossing implements AutoCloseable {
         before = after;
     }
 
-    /** Deallocates the copies, so that their memory is free when the signal comes. */
+    /** Deallocates the copies, so that the memory of the copies is free when the signal comes. */
     private void end(@Nullable Fence signal) {
         while (!copies.isEmpty()) {
             free(copies.getLast());

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The exact bytes of a slot that commands use: work on other devices may use those between them at the same time. Confined to one thread. */
+/** The exact bytes of a slot used by commands: work on other devices may use the bytes in between at the same time. Confined to a single thread. */
 final class UsedRanges {
     private static final long END = Long.MAX_VALUE; // end of ranges up to the end of the slot
 
@@ -18,12 +18,12 @@ final class UsedRanges {
     /** Bytes of a slot. */
     record Range(long offset, long length) {}
 
-    /** Adds a range that commands read. */
+    /** Adds a range read by commands. */
     void reads(long offset, long length) {
         add(read, offset, length);
     }
 
-    /** Adds a range that commands may write. */
+    /** Adds a range possibly written by commands. */
     void writes(long offset, long length) {
         add(written, offset, length);
     }
@@ -45,22 +45,22 @@ final class UsedRanges {
         ranges.put(start, end);
     }
 
-    /** The ranges that commands read in a slot of the given size. */
+    /** Returns the ranges read by commands in a slot of the given size. */
     List<Range> read(long bytes) {
         return within(read, bytes);
     }
 
-    /** The ranges that commands may write there. */
+    /** Returns the ranges possibly written by commands in a slot of the given size. */
     List<Range> written(long bytes) {
         return within(written, bytes);
     }
 
-    /** Whether nothing is read. */
+    /** Returns whether nothing is read. */
     boolean isOnlyWritten() {
         return read.isEmpty();
     }
 
-    /** The end of the bytes that commands mention in a slot of the given size. */
+    /** Returns the end of the bytes mentioned by commands in a slot of the given size. */
     long end(long bytes) {
         return Math.min(bytes, mentioned);
     }

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads machine code through the native library: what the compiler embeds, {@code embedded-elf-<arch>}, with our own loader, and shared
- * libraries, {@code system-elf-<arch>}, with that of the operating system.
+ * Loads machine code through the native library: code embedded by the compiler, {@code embedded-elf-<arch>}, with the
+ * runtime's loader, and shared libraries, {@code system-elf-<arch>}, with the loader of the operating system.
  */
 final class ElfLoader implements ExecutableLoader {
     private static final String EMBEDDED = "embedded-elf-";
@@ -34,7 +34,7 @@ final class ElfLoader implements ExecutableLoader {
         return new ElfLoader(true);
     }
 
-    /** Whether a format needs the system's loader. */
+    /** Returns whether a format needs the system's loader. */
     static boolean isForSystem(String format) {
         return format.startsWith(SYSTEM);
     }
@@ -72,7 +72,7 @@ final class ElfLoader implements ExecutableLoader {
         private static final class Native {
             final DispatchState state = new DispatchState();
             final NativeError error = new NativeError();
-            long sequence; // of the dispatch that the state describes
+            long sequence; // of the dispatch described by the state
         }
 
         ElfExecutable(CpuLibrary library) {

@@ -7,15 +7,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads one kind of code that the local device can run. Found by {@link java.util.ServiceLoader}; the constructor does nothing
+ * Loads a kind of code for the local device. Found by {@link java.util.ServiceLoader}; the constructor does nothing
  * costly and does not fail. Safe from any thread.
  */
 public interface ExecutableLoader {
 
     /**
-     * Returns what this loader can load on this machine.
+     * Returns the formats loadable by this loader on this machine.
      *
-     * @return formats, for example {@code embedded-elf-x86_64}; empty when it does not work here
+     * @return formats, for example {@code embedded-elf-x86_64}; empty when the loader does not work here
      */
     List<String> formats();
 
@@ -30,10 +30,10 @@ public interface ExecutableLoader {
     }
 
     /**
-     * Returns how code for this loader is compiled.
+     * Returns the compiler flags for code of this loader.
      *
-     * @param format one of {@link #formats}
-     * @return flags of iree-compile; empty when unknown, which is what this method returns unless overridden
+     * @param format a format of {@link #formats}
+     * @return flags of iree-compile; empty when unknown, also the result unless overridden
      */
     default String compileFlags(String format) {
         return "";
@@ -42,12 +42,12 @@ public interface ExecutableLoader {
     /**
      * Loads code.
      *
-     * @param format one that this loader supports
+     * @param format a supported format
      * @param data the code; at any alignment
      * @param owner keeps the data valid; to be retained if the data is used after the call
      * @param constants specialisation constants
      * @return the code; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE or another code that says what is wrong with the data
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE or another code for the defect of the data
      */
     LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants);
 }

@@ -2,12 +2,12 @@ package io.github.iree4j.hal.loader;
 
 import java.lang.foreign.MemorySegment;
 
-/** A dispatch as the code of the local device sees it. Belongs to one worker and is valid during one call. */
+/** A dispatch as seen by the code of the local device. Belongs to a worker and is valid during a single call. */
 public interface HostDispatch {
 
     /**
-     * Returns a number that stays the same for this worker's calls while only the range of workgroups changes, so that state derived from
-     * the rest can be cached between calls.
+     * Returns a number unchanged between this worker's calls while only the range of workgroups changes, so that state
+     * derived from the rest can be cached between calls.
      *
      * @return at least 1
      */
@@ -35,35 +35,35 @@ public interface HostDispatch {
     int workgroupSizeZ();
 
     /**
-     * Returns how many workgroups there are along x.
+     * Returns the number of workgroups along x.
      *
      * @return unsigned 32-bit, not 0
      */
     int workgroupCountX();
 
     /**
-     * Returns how many workgroups there are along y.
+     * Returns the number of workgroups along y.
      *
      * @return unsigned 32-bit, not 0
      */
     int workgroupCountY();
 
     /**
-     * Returns how many workgroups there are along z.
+     * Returns the number of workgroups along z.
      *
      * @return 1 to 65535
      */
     int workgroupCountZ();
 
     /**
-     * Returns how many workers may run workgroups of this dispatch concurrently.
+     * Returns the number of workers that may run workgroups of this dispatch concurrently.
      *
      * @return at least 1
      */
     int maxConcurrency();
 
     /**
-     * Returns whether the call that it belongs to was abandoned: code that can stop should fail with CANCELLED.
+     * Returns whether the call of this dispatch was abandoned: code able to stop should fail with CANCELLED.
      *
      * @return false while the results are wanted
      */
@@ -72,7 +72,7 @@ public interface HostDispatch {
     }
 
     /**
-     * Returns how many constants there are.
+     * Returns the number of constants.
      *
      * @return the count
      */
@@ -82,20 +82,20 @@ public interface HostDispatch {
      * Returns a constant.
      *
      * @param index 0 to {@link #constantCount()} - 1
-     * @return its 32 bits
+     * @return 32 bits
      */
     int constant(int index);
 
     /**
-     * Returns how many bindings there are.
+     * Returns the number of bindings.
      *
      * @return the count
      */
     int bindingCount();
 
     /**
-     * Returns the bytes of a binding. Creates a new segment; code that must not allocate uses {@link #bindingStorage} and {@link
-     * #bindingOffset}.
+     * Returns the bytes of a binding. Creates a new segment; code that must not allocate uses {@link #bindingStorage}
+     * and {@link #bindingOffset}.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return native memory, borrowed
@@ -103,7 +103,7 @@ public interface HostDispatch {
     MemorySegment binding(int index);
 
     /**
-     * Returns the memory that contains a binding.
+     * Returns the memory containing a binding.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return native memory, borrowed
@@ -127,10 +127,10 @@ public interface HostDispatch {
     long bindingLength(int index);
 
     /**
-     * Returns the worker's memory for workgroups: of the length that the export declares plus what the dispatch adds, page-aligned, with
-     * undefined contents.
+     * Returns the worker's memory for workgroups: the length declared by the export plus the length added by the
+     * dispatch, page-aligned, with undefined contents.
      *
-     * @return native memory, borrowed; empty when none is declared
+     * @return native memory, borrowed; empty when no memory is declared
      */
     MemorySegment localMemory();
 }

@@ -22,13 +22,13 @@ public final class Loaders {
     private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
 
     private final List<ExecutableLoader> loaders;
-    private final Set<String> allowed; // formats; empty for all but those that need the system's loader
+    private final Set<String> allowed; // formats; empty for all except formats for the system's loader
 
     /**
-     * Creates a list of the given loaders, then ours, then those that the service loader finds.
+     * Creates a list of the given loaders, then the built-in loaders, then the loaders of the service loader.
      *
      * @param first loaders to try first
-     * @param allowed formats that may be loaded; empty for all but those that need the operating system's loader
+     * @param allowed formats that may be loaded; empty for all except formats for the operating system's loader
      */
     public Loaders(List<ExecutableLoader> first, Set<String> allowed) {
         this.allowed = allowed;
@@ -53,8 +53,8 @@ public final class Loaders {
     /**
      * Returns the loader of a format.
      *
-     * @param format as executables name it
-     * @return the first loader that supports it; null when there is none or the format is not allowed
+     * @param format name of the format in executables
+     * @return the first loader supporting the format; null without such a loader, or when the format is not allowed
      */
     public @Nullable ExecutableLoader find(String format) {
         if (!isAllowed(format)) {
@@ -82,9 +82,9 @@ public final class Loaders {
     }
 
     /**
-     * Returns how code is compiled.
+     * Returns the compiler flags for a format.
      *
-     * @param format one of {@link #formats}
+     * @param format a format of {@link #formats}
      * @return flags of iree-compile; empty when unknown
      */
     public String compileFlags(String format) {
@@ -97,10 +97,10 @@ public final class Loaders {
     }
 
     /**
-     * Returns why a format cannot be loaded, with the remedy.
+     * Returns the reason, with the remedy, why a format cannot be loaded.
      *
-     * @param deviceId the device that was to load it
-     * @param format one that {@link #find} does not find
+     * @param deviceId the loading device
+     * @param format a format without a loader from {@link #find}
      * @return PERMISSION_DENIED or INCOMPATIBLE
      */
     public IreeException unsupported(String deviceId, String format) {
@@ -138,7 +138,7 @@ public final class Loaders {
     /**
      * Returns whether the CPU has a feature.
      *
-     * @param key a feature as programs name it
+     * @param key a feature as named by programs
      * @return 1 or 0; empty for an unknown name, and without the native library
      */
     public OptionalLong cpuFeature(String key) {

@@ -1,7 +1,9 @@
 /**
- * Code for the CPU: its loaders, {@link io.github.iree4j.hal.loader.ExecutableLoader}, and the interface to run workgroups of loaded code.
+ * Code for the CPU: the loaders, {@link io.github.iree4j.hal.loader.ExecutableLoader}, and the interface to run
+ * workgroups of loaded code.
  *
- * <p>Machine code is loaded here; other kinds of code come from loaders that Java's service loader finds, or that {@code DeviceOptions} names.
+ * <p>Machine code is loaded here; other kinds of code come from loaders found by Java's service loader, or named in
+ * {@code DeviceOptions}.
  */
 @NullMarked
 package io.github.iree4j.hal.loader;

@@ -6,14 +6,16 @@ import io.github.iree4j.hal.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A collective in a command buffer. The ranges are as long as needed, and null where this participant sends or receives nothing.
+ * A collective in a command buffer. The ranges are as long as needed, and null where this participant sends or receives
+ * nothing.
  *
- * @param position number of regions of the recording before it; collectives at the same position run concurrently
+ * @param position number of regions of the recording before the collective; collectives at the same position run
+ *     concurrently
  * @param channel the participants, retained by the command buffer
  * @param operation the operation
  * @param parameter rank of the root or the peer
- * @param source the range sent
- * @param target the range received
+ * @param source the range to send
+ * @param target the range to receive
  * @param elementCount number of elements
  */
 public record CollectiveCommand(

@@ -20,15 +20,15 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Commands recorded as a {@link Recording}, for any device whose backend reads recordings. */
+/** Commands recorded as a {@link Recording}, for any device with a backend reading recordings. */
 public final class RecordedCommandBuffer extends CommandBuffer {
-    /** Each is a separate operation when executed. */
+    /** Each collective is a separate operation when executed. */
     private static final int COLLECTIVES_LIMIT = 1 << 12;
 
     private static final int NO_PEER = 0xFFFF; // half of Collective.peers
 
     private final RecordingBackend backend;
-    private @Nullable RecordingBuilder builder; // null once it is finished
+    private @Nullable RecordingBuilder builder; // null once finished
     private final List<CollectiveCommand> collectives = new ArrayList<>(0); // not in the code
     private final AtomicBoolean submitted = new AtomicBoolean();
     private @Nullable Set<Channel> channels; // each retained once; null for none
@@ -37,7 +37,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Begins recording.
      *
-     * @param backend consulted during recording, and notified of its end
+     * @param backend consulted during recording, and notified of the end
      * @param modes mode bits
      * @param categories category bits
      * @param bindingCapacity number of slots
@@ -49,7 +49,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Begins recording one dispatch, whose bindings come from a table.
+     * Begins recording a dispatch with bindings from a table.
      *
      * @param backend as above
      * @param bindings number of bindings
@@ -60,7 +60,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Records a dispatch whose bindings are the slots in their order, and ends recording.
+     * Records a dispatch with the slots, in order, as bindings, and ends recording.
      *
      * @param executable the code
      * @param export ordinal of the entry point
@@ -80,9 +80,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Returns the recording; only once it is finished.
+     * Returns the recording; only once recording is finished.
      *
-     * @return the recording, valid until this is closed
+     * @return the recording, valid until this command buffer is closed
      */
     public Recording recording() {
         return Objects.requireNonNull(recording);
@@ -100,7 +100,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Returns the collectives.
      *
-     * @return in their order
+     * @return in the order of recording
      */
     public List<CollectiveCommand> collectives() {
         return collectives;
@@ -109,7 +109,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Claims a submission.
      *
-     * @throws IreeException FAILED_PRECONDITION for the second one of a command buffer that may be executed once
+     * @throws IreeException FAILED_PRECONDITION for the second submission of a command buffer that may be executed once
      */
     public void claimSubmission() {
         if ((modes() & ONE_SHOT) != 0 && !submitted.compareAndSet(false, true)) {
@@ -120,11 +120,11 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Retains the commands and the contents of their slots, for a later execution.
+     * Retains the commands and the contents of the used slots, for a later execution.
      *
-     * @param table a table that {@link #checkSubmission} accepted
+     * @param table a table accepted by {@link #checkSubmission}
      * @return a copy of the table, for {@link #releaseBindings}; null for null
-     * @throws IreeException FAILED_PRECONDITION when something is closed; then nothing is retained
+     * @throws IreeException FAILED_PRECONDITION when a needed object is closed; then nothing is retained
      */
     public @Nullable BindingTable retainBindings(@Nullable BindingTable table) {
         retain();
@@ -152,7 +152,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Reverses {@link #retainBindings}.
      *
-     * @param own the table that it returned
+     * @param own the table returned by {@link #retainBindings}
      */
     public void releaseBindings(@Nullable BindingTable own) {
         if (own != null) {
@@ -184,7 +184,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
 
     @Override
     protected void recordBarrier(int sourceStages, int targetStages) {
-        // Between two collectives this creates an empty region, so that they do not run concurrently.
+        // Between two collectives this creates an empty region, so that the collectives do not run concurrently.
         builder()
                 .endRegion(!collectives.isEmpty()
                         && collectives.getLast().position() == builder().openRegion());
@@ -245,13 +245,13 @@ public final class RecordedCommandBuffer extends CommandBuffer {
         collectives.add(new CollectiveCommand(
                 builder().openRegion(), channel, operation, parameter, source, target, elementCount));
         if (target != null && operation.kind() == Collective.SEND_RECV && parameter >>> 16 == NO_PEER) {
-            builder().fill(target, 0, 1); // behind it, which may send the same bytes
+            builder().fill(target, 0, 1); // behind the collective, where the same bytes may be sent
         }
     }
 
     @Override
     protected boolean isCopiedOnWrite(Buffer buffer) {
-        // What runs between collectives is submitted by any thread, for no call.
+        // Commands between collectives are submitted by any thread, for no call.
         return collectives.isEmpty() && backend.isCopiedOnWrite(buffer);
     }
 

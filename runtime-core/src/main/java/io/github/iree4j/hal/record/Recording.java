@@ -6,20 +6,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Recorded commands: words, and the positions of regions and commands in them. Immutable; the command buffer retains what it refers to.
+ * Recorded commands: words, and the positions of regions and commands in the words. Immutable; the command buffer
+ * retains all referenced objects.
  *
  * <p>Commands of a region are unordered and may run concurrently; regions run one after the other.
  */
 public final class Recording {
     /*
-     * A command is a word with its opcode, then its operands. A range takes three words:
+     * A command is a word with the opcode, then the operands. A range takes three words:
      *
      *   [ slot, or ~index of a fixed buffer ] [ offset ] [ length, WHOLE possible for a slot ]
      *
      * The offset counts from the start of the allocation for a fixed buffer, from the start of the table's range for a slot.
      *
-     *   FILL      opcode, range, pattern repeated to 8 bytes, its own length
-     *   UPDATE    opcode, range, offset of its bytes in `updates`
+     *   FILL      opcode, range, pattern repeated to 8 bytes, length of the pattern
+     *   UPDATE    opcode, range, offset of the bytes in `updates`
      *   COPY      opcode, source range, target range
      *   DISPATCH  flags of the backend | opcode, executable | export, count x | y, count z | dynamic local memory, size x | y,
      *             size z | constant count | binding count (16 bits each of the low half), constants in pairs, bindings
@@ -35,10 +36,10 @@ public final class Recording {
     public static final int COPY = 3;
     /** Opcode of a dispatch. */
     public static final int DISPATCH = 4;
-    /** Opcode of a dispatch whose counts are in a buffer. */
+    /** Opcode of a dispatch with counts in a buffer. */
     public static final int INDIRECT = 5;
 
-    /** Words of a dispatch before its constants, or of the range of its counts. */
+    /** Words of a dispatch before the constants, or before the range of the counts. */
     public static final int DISPATCH_WORDS = 6;
 
     /** Words of a range. */
@@ -53,15 +54,15 @@ public final class Recording {
     private final int[] slots;
 
     /**
-     * Creates a recording, which takes ownership of its arguments.
+     * Creates a recording and takes ownership of the arguments.
      *
      * @param code the words
      * @param commands position in the code of each command
      * @param regions the number of the first command of each region, followed by the number of commands
-     * @param fixed buffers that ranges name by index
-     * @param executables code that dispatches name by index
+     * @param fixed buffers named by ranges, by index
+     * @param executables code named by dispatches, by index
      * @param updates bytes of updates, one after the other
-     * @param slots slots that commands use, ascending
+     * @param slots slots used by commands, ascending
      */
     public Recording(
             long[] code,
@@ -81,10 +82,10 @@ public final class Recording {
     }
 
     /**
-     * A fill of one buffer, which the caller keeps.
+     * Returns a fill of a buffer; the caller keeps the buffer.
      *
-     * @param target the buffer filled
-     * @param offset first byte of the allocation
+     * @param target the buffer to fill
+     * @param offset first byte, in the allocation
      * @param length bytes
      * @param pattern 8 bytes, as returned by {@link #widen}
      * @return the recording
@@ -94,12 +95,12 @@ public final class Recording {
     }
 
     /**
-     * A copy from one buffer to another, or within one. The caller keeps them.
+     * Returns a copy between two buffers, or within a buffer. The caller keeps the buffers.
      *
-     * @param source the buffer read
-     * @param sourceOffset first byte of its allocation
-     * @param target the buffer written
-     * @param targetOffset first byte of its allocation
+     * @param source the buffer to read
+     * @param sourceOffset first byte, in the source's allocation
+     * @param target the buffer to write
+     * @param targetOffset first byte, in the target's allocation
      * @param length bytes
      * @return the recording
      */
@@ -130,11 +131,11 @@ public final class Recording {
     }
 
     /**
-     * Returns some of its regions as a recording, which refers to the same buffers and slots.
+     * Returns some of the regions as a recording referring to the same buffers and slots.
      *
      * @param from the first region
      * @param to the region after the last
-     * @return the recording, valid as long as this
+     * @return the recording, valid as long as this recording
      */
     public Recording regions(int from, int to) {
         int first = regions[from];
@@ -146,7 +147,7 @@ public final class Recording {
                 code, Arrays.copyOfRange(commands, first, regions[to]), starts, fixed, executables, updates, slots);
     }
 
-    /** Releases the buffers and the code, which the caller has retained. */
+    /** Releases the buffers and the code, retained before by the caller. */
     void release() {
         for (StoredBuffer<?> each : fixed) {
             each.release();
@@ -187,7 +188,7 @@ public final class Recording {
      * Returns the start of a region.
      *
      * @param region 0 to {@link #regionCount}
-     * @return the number of its first command; the number of commands for the region after the last
+     * @return the number of the first command; the number of commands for the region after the last
      */
     public int firstCommand(int region) {
         return regions[region];
@@ -203,7 +204,7 @@ public final class Recording {
     }
 
     /**
-     * Returns the slots that commands use.
+     * Returns the slots used by commands.
      *
      * @return ascending; not to be written
      */
@@ -214,7 +215,7 @@ public final class Recording {
     /**
      * Returns the required length of a table indexed by slot.
      *
-     * @return one more than the highest slot that commands use
+     * @return one more than the highest slot used by commands
      */
     public int slotLimit() {
         return slots.length == 0 ? 0 : slots[slots.length - 1] + 1;
@@ -241,7 +242,7 @@ public final class Recording {
     /**
      * Returns the opcode of a command.
      *
-     * @param at where it begins
+     * @param at start of the command
      * @return an opcode
      */
     public int opcode(int at) {
@@ -251,7 +252,7 @@ public final class Recording {
     /**
      * Returns whether a command is a dispatch, of either kind.
      *
-     * @param at where it begins
+     * @param at start of the command
      * @return true for DISPATCH and INDIRECT
      */
     public boolean isDispatch(int at) {
@@ -261,7 +262,7 @@ public final class Recording {
     /**
      * Returns the backend's flags of a dispatch.
      *
-     * @param at where it begins
+     * @param at start of the dispatch
      * @return the value from {@link RecordingBackend#flags}
      */
     public int flags(int at) {
@@ -269,9 +270,9 @@ public final class Recording {
     }
 
     /**
-     * Returns the range that a fill or an update writes, or that a copy reads.
+     * Returns the range written by a fill or an update, or read by a copy.
      *
-     * @param at where the command begins
+     * @param at start of the command
      * @return position of the range in the code
      */
     public int range(int at) {
@@ -279,9 +280,9 @@ public final class Recording {
     }
 
     /**
-     * Returns the range that a copy writes.
+     * Returns the range written by a copy.
      *
-     * @param at where the copy begins
+     * @param at start of the copy
      * @return position of the range in the code
      */
     public int copyTarget(int at) {
@@ -291,7 +292,7 @@ public final class Recording {
     /**
      * Returns the pattern of a fill.
      *
-     * @param at where the fill begins
+     * @param at start of the fill
      * @return the pattern, repeated to 8 bytes
      */
     public long pattern(int at) {
@@ -301,7 +302,7 @@ public final class Recording {
     /**
      * Returns the length of the pattern of a fill.
      *
-     * @param at where the fill begins
+     * @param at start of the fill
      * @return 1, 2, 4 or 8 bytes
      */
     public int patternLength(int at) {
@@ -311,7 +312,7 @@ public final class Recording {
     /**
      * Returns the offset of the bytes of an update.
      *
-     * @param at where the update begins
+     * @param at start of the update
      * @return position in {@link #updates}
      */
     public long updateOffset(int at) {
@@ -319,9 +320,9 @@ public final class Recording {
     }
 
     /**
-     * Returns the workgroup count of a direct dispatch in one dimension.
+     * Returns the workgroup count of a direct dispatch in a dimension.
      *
-     * @param at where the dispatch begins
+     * @param at start of the dispatch
      * @param dimension 0 for x, 1 for y, 2 for z
      * @return the count, unsigned
      */
@@ -332,7 +333,7 @@ public final class Recording {
     /**
      * Returns a constant of a dispatch.
      *
-     * @param at where the dispatch begins
+     * @param at start of the dispatch
      * @param index from 0 to less than {@link #constantCount}
      * @return the constant
      */
@@ -341,9 +342,9 @@ public final class Recording {
     }
 
     /**
-     * Returns the code that a dispatch runs.
+     * Returns the code run by a dispatch.
      *
-     * @param at where it begins
+     * @param at start of the dispatch
      * @return the executable, borrowed
      */
     public Executable executable(int at) {
@@ -351,9 +352,9 @@ public final class Recording {
     }
 
     /**
-     * Returns the entry point that a dispatch runs.
+     * Returns the entry point run by a dispatch.
      *
-     * @param at where it begins
+     * @param at start of the dispatch
      * @return ordinal of the export
      */
     public int export(int at) {
@@ -363,7 +364,7 @@ public final class Recording {
     /**
      * Returns the number of constants of a dispatch.
      *
-     * @param at where it begins
+     * @param at start of the dispatch
      * @return constants
      */
     public int constantCount(int at) {
@@ -373,7 +374,7 @@ public final class Recording {
     /**
      * Returns the number of bindings of a dispatch.
      *
-     * @param at where it begins
+     * @param at start of the dispatch
      * @return bindings
      */
     public int bindingCount(int at) {
@@ -383,7 +384,7 @@ public final class Recording {
     /**
      * Returns the range of the counts of an indirect dispatch.
      *
-     * @param at where the dispatch begins
+     * @param at start of the dispatch
      * @return position in the code
      */
     public int counts(int at) {
@@ -393,7 +394,7 @@ public final class Recording {
     /**
      * Returns the position of the constants of a dispatch, two in each word, the lower half first.
      *
-     * @param at where the dispatch begins
+     * @param at start of the dispatch
      * @return position in the code
      */
     public int constants(int at) {
@@ -403,7 +404,7 @@ public final class Recording {
     /**
      * Returns the position of the ranges of the bindings of a dispatch.
      *
-     * @param at where the dispatch begins
+     * @param at start of the dispatch
      * @return position in the code
      */
     public int bindings(int at) {

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backend's part of a command buffer: checks what its device can use and run, and receives the finished recording. Called by
- * the recording thread, except for {@link #close}.
+ * The backend's part of a command buffer: checks the usable buffers and code of the device, and receives the finished
+ * recording. Called by the recording thread, except for {@link #close}.
  */
 public interface RecordingBackend {
 
@@ -22,8 +22,9 @@ public interface RecordingBackend {
      * Checks that commands can use an allocation.
      *
      * @param buffer of any device
-     * @return the allocation, which the recording names and retains
-     * @throws IreeException INVALID_ARGUMENT when the device cannot use it; FAILED_PRECONDITION when it is closed
+     * @return the allocation, named and retained by the recording
+     * @throws IreeException INVALID_ARGUMENT when the device cannot use the buffer; FAILED_PRECONDITION when the buffer
+     *     is closed
      */
     StoredBuffer<?> usable(Buffer buffer);
 
@@ -31,32 +32,32 @@ public interface RecordingBackend {
      * Returns whether transfers may write to a buffer despite its access flags.
      *
      * @param buffer a target of any device
-     * @return true where they write to a copy that belongs to the call of the current thread
+     * @return true where transfers write to a copy belonging to the call of the current thread
      */
     default boolean isCopiedOnWrite(Buffer buffer) {
         return false;
     }
 
     /**
-     * Checks the device's own requirements for a dispatch, beyond those of all devices.
+     * Checks the device's own requirements for a dispatch, beyond the requirements of all devices.
      *
      * @param executable the code
-     * @param export ordinal of the entry point, which exists
+     * @param export ordinal of an existing entry point
      * @param config workgroups
-     * @param workgroupCount the counts of an indirect dispatch; null when they are in the config
-     * @throws IreeException INVALID_ARGUMENT for code of another device; OUT_OF_RANGE, INVALID_ARGUMENT or UNIMPLEMENTED for a
-     *     dispatch that it cannot run
+     * @param workgroupCount the counts of an indirect dispatch; null for counts in the config
+     * @throws IreeException INVALID_ARGUMENT for code of another device; OUT_OF_RANGE, INVALID_ARGUMENT or
+     *     UNIMPLEMENTED for a dispatch the device cannot run
      */
     void checkDispatch(Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount);
 
     /**
-     * Returns the device's flags for a dispatch that is being recorded.
+     * Returns the device's flags for a dispatch during recording.
      *
      * @param executable the code
      * @param export ordinal of the entry point
-     * @param bindings its bindings
+     * @param bindings the bindings of the dispatch
      * @return the value of {@link Recording#flags}
-     * @throws IreeException PERMISSION_DENIED when it may write memory that is read-only to the device
+     * @throws IreeException PERMISSION_DENIED when the dispatch may write memory that is read-only to the device
      */
     default int flags(Executable executable, int export, List<BufferRef> bindings) {
         return 0;
@@ -73,10 +74,10 @@ public interface RecordingBackend {
     }
 
     /**
-     * Checks a collective that is being recorded, beyond what all devices require.
+     * Checks a collective during recording, beyond the requirements of all devices.
      *
      * @param operation the operation
-     * @throws IreeException UNIMPLEMENTED when the backend lacks it
+     * @throws IreeException UNIMPLEMENTED when the backend lacks the operation
      */
     default void checkCollective(Collective operation) {}
 
@@ -90,13 +91,15 @@ public interface RecordingBackend {
     }
 
     /**
-     * Notifies of the end of recording. Called again, with an equal recording, if the command buffer is finished again after this method threw.
+     * Notifies of the end of recording. Called again, with an equal recording, if the command buffer is finished again
+     * after this method threw.
      *
      * @param recording the recording
-     * @throws IreeException RESOURCE_EXHAUSTED without memory for the device's own form of it; then nothing is retained
+     * @throws IreeException RESOURCE_EXHAUSTED without memory for the device's form of the recording; then nothing is
+     *     retained
      */
     default void finished(Recording recording) {}
 
-    /** Frees what was derived from the command buffer. Called once, by the thread that releases its last reference. */
+    /** Frees all objects derived from the command buffer. Called once, by the thread releasing the last reference. */
     default void close() {}
 }

@@ -21,11 +21,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes commands that have been checked as a {@link Recording}. Retains what they use, until the recording is released or the builder is
- * abandoned. Confined to one thread.
+ * Encodes checked commands as a {@link Recording}. Retains the objects used by the commands, until the recording is
+ * released or the builder is abandoned. Confined to a single thread.
  *
- * <p>A builder whose recording is finished is used for the next, which finds room for its words: programs record the same again in each
- * call.
+ * <p>A builder is reused after its recording is finished, with room for the words of the next recording: programs
+ * record the same commands again in each call.
  */
 final class RecordingBuilder {
     /** Limits of a command buffer: 128 MiB of commands, 256 MiB of update bytes. */
@@ -46,15 +46,15 @@ final class RecordingBuilder {
 
     private static final AtomicReference<@Nullable RecordingBuilder> SPARE = new AtomicReference<>();
 
-    private @Nullable RecordingBackend backend; // null while it is spare: a backend may be of a closed device
+    private @Nullable RecordingBackend backend; // null while spare: a backend may be of a closed device
     private int regionLimit;
     private long[] code = new long[64];
     private int length;
     private int[] commands = new int[8];
     private int commandCount;
     private int[] regions = new int[8]; // the first is at 0
-    private int regionCount = 1; // including the open one
-    private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed ones, each retained once
+    private int regionCount = 1; // including the open region
+    private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed buffers, each retained once
     private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<Executable> executables = new ArrayList<>(); // each retained once
     private final List<byte[]> updates = new ArrayList<>(0);
@@ -81,7 +81,7 @@ final class RecordingBuilder {
         return Objects.requireNonNull(backend);
     }
 
-    /** Ends the region, so that later commands run after it; an empty region only on request. */
+    /** Ends the region, so that later commands run after the region; an empty region only on request. */
     void endRegion(boolean evenIfEmpty) {
         if (evenIfEmpty || commandCount > regions[regionCount - 1]) {
             if (regionCount == regions.length) {
@@ -91,7 +91,7 @@ final class RecordingBuilder {
         }
     }
 
-    /** Returns the number of the region that is open. */
+    /** Returns the number of the open region. */
     int openRegion() {
         return regionCount - 1;
     }
@@ -138,11 +138,11 @@ final class RecordingBuilder {
         backend().checkDispatch(executable, export, config, workgroupCount);
         if (workgroupCount == null
                 && (config.workgroupCountX() == 0 || config.workgroupCountY() == 0 || config.workgroupCountZ() == 0)) {
-            executable.retain(); // a closed one is refused
+            executable.retain(); // a closed executable is refused
             executable.release();
             return;
         }
-        int index = index(executable); // retained before the backend does anything with it
+        int index = index(executable); // retained before any use by the backend
         use(workgroupCount);
         bindings.forEach(this::use);
         int flags = backend().flags(executable, export, bindings);
@@ -163,7 +163,7 @@ final class RecordingBuilder {
         }
     }
 
-    /** Registers the use of a range; throws for an invalid one before any word of the command is written. */
+    /** Registers the use of a range; throws for an invalid range before any word of the command is written. */
     void use(@Nullable BufferRef ref) {
         if (ref == null) {
             return;
@@ -179,7 +179,7 @@ final class RecordingBuilder {
     /**
      * Returns the recording, with the last region ended.
      *
-     * @return the recording; what it uses is retained by the builder until {@link #handOver}
+     * @return the recording; the used objects are retained by the builder until {@link #handOver}
      */
     Recording finish() {
         int[] starts = Arrays.copyOf(regions, regionCount + 1);
@@ -195,7 +195,7 @@ final class RecordingBuilder {
                 usedSlots.stream().toArray());
     }
 
-    /** The finished recording owns what was retained. Last call: the builder is used for another recording. */
+    /** Leaves the retained objects to the finished recording. Last call: the builder is used for another recording. */
     void handOver() {
         if (code.length > KEPT_WORDS) {
             return;
@@ -226,7 +226,7 @@ final class RecordingBuilder {
         return MemorySegment.ofArray(joined);
     }
 
-    /** Releases what was retained, of a recording that is not finished. */
+    /** Releases the objects retained for an unfinished recording. */
     void abandon() {
         buffers.forEach(StoredBuffer::release);
         executables.forEach(Executable::release);
@@ -254,7 +254,7 @@ final class RecordingBuilder {
         begin(opcode, 0);
     }
 
-    /** Begins a command, in a new region if the open one is full. */
+    /** Begins a command, in a new region if the open region is full. */
     private void begin(int opcode, int flags) {
         if (length > WORDS_LIMIT - COMMAND_LIMIT) {
             throw new IreeException(

@@ -1,6 +1,6 @@
 /**
- * Recorded commands, in the one form that all backends read: {@link io.github.iree4j.hal.record.RecordedCommandBuffer} checks and
- * records them as a {@link io.github.iree4j.hal.record.Recording}, and consults a
+ * Recorded commands, in the common form read by all backends: {@link io.github.iree4j.hal.record.RecordedCommandBuffer}
+ * checks and records commands as a {@link io.github.iree4j.hal.record.Recording}, and consults a
  * {@link io.github.iree4j.hal.record.RecordingBackend} for device-specific checks.
  */
 @NullMarked

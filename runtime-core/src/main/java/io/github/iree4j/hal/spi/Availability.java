@@ -3,19 +3,19 @@ package io.github.iree4j.hal.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a driver can be used.
+ * The availability of a driver.
  *
- * @param available true if it can
- * @param reason why not, with the remedy; null when it can
+ * @param available true if the driver can be used
+ * @param reason the reason for the unavailability, with the remedy; null when the driver can be used
  */
 public record Availability(boolean available, @Nullable String reason) {
     /** The driver can be used. */
     public static final Availability AVAILABLE = new Availability(true, null);
 
     /**
-     * It cannot be used.
+     * Returns the answer for an unusable driver.
      *
-     * @param reason why not, with the remedy
+     * @param reason the reason, with the remedy
      * @return the answer
      */
     public static Availability unavailable(String reason) {

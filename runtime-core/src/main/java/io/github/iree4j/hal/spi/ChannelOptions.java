@@ -4,11 +4,11 @@ import io.github.iree4j.hal.ChannelParams;
 import java.util.Objects;
 
 /**
- * Which participant of collectives a device is: the group and the rank of channels that leave both to the device, as those of compiled programs
- * do.
+ * The device's participation in collectives: group and rank of channels leaving both to the device, such as the
+ * channels of compiled programs.
  *
- * @param channel what is taken for what such a channel does not say; for a group that spans processes with the id of {@link
- *     io.github.iree4j.hal.Device#createChannelId}, which one program at a time uses
+ * @param channel defaults for such a channel; for a group across processes with the id of
+ *     {@link io.github.iree4j.hal.Device#createChannelId}, used by one program at a time
  */
 public record ChannelOptions(ChannelParams channel) implements DriverOptions {
     /** A group of the device alone. */

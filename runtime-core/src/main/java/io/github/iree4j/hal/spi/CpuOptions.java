@@ -11,14 +11,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Options of the CPU's device.
  *
- * @param workers threads that run compiled code, 1 to 64; 0 for one for each core that the process may use; unused with an executor
- * @param executor the executor whose workers run the work, borrowed: close it after the device; null for the device's own, or the one of the
- *     runtime that opens the device
- * @param inlineNanos work that is likely to take up to this many nanoseconds may run on any submitting thread, when nothing is waiting. Unless this is 0,
- *     a thread that waits for its call also runs work of the call that workers would not end earlier; 0 is for event loops
- * @param loaders loaders of executables to try before those that the service loader finds
- * @param sharers devices, this one included, that divide the default memory limit evenly; unused with a {@code memoryLimit}. A runtime sets
- *     it to the number of its own
+ * @param workers threads for compiled code, 1 to 64; 0 for a thread for each core available to the process; unused with
+ *     an executor
+ * @param executor the executor whose workers run the work, borrowed: close the executor after the device; null for an
+ *     executor of the device, or of the runtime opening the device
+ * @param inlineNanos longest likely duration of work allowed on any submitting thread, in nanoseconds, when nothing is
+ *     waiting. Unless 0, a thread waiting for its call also runs work of the call if workers would not end the work
+ *     earlier; 0 is for event loops
+ * @param loaders loaders of executables to try before the loaders of the service loader
+ * @param sharers number of devices, this device included, dividing the default memory limit evenly; unused with a
+ *     {@code memoryLimit}. A runtime sets the number of its devices
  */
 public record CpuOptions(
         int workers, @Nullable ProcessExecutor executor, long inlineNanos, List<ExecutableLoader> loaders, int sharers)
@@ -39,9 +41,9 @@ public record CpuOptions(
     }
 
     /**
-     * Returns options with another number of threads that run compiled code.
+     * Returns options with another number of threads for compiled code.
      *
-     * @param count 1 to 64; 0 for one for each core that the process may use
+     * @param count 1 to 64; 0 for a thread for each core available to the process
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when out of range
      */
@@ -50,9 +52,10 @@ public record CpuOptions(
     }
 
     /**
-     * Returns options for sharing an executor's workers, so that the devices of a process do not compete for processors.
+     * Returns options for sharing an executor's workers, so that the devices of a process do not compete for
+     * processors.
      *
-     * @param shared the executor, which the device does not close
+     * @param shared the executor, not closed by the device
      * @return the options
      */
     public CpuOptions withExecutor(@Nullable ProcessExecutor shared) {
@@ -60,9 +63,9 @@ public record CpuOptions(
     }
 
     /**
-     * Returns options for one of several devices that divide the default memory limit.
+     * Returns options for a device sharing the default memory limit with other devices.
      *
-     * @param devices their number, at least 1
+     * @param devices number of sharing devices, at least 1
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when out of range
      */
@@ -71,10 +74,10 @@ public record CpuOptions(
     }
 
     /**
-     * Returns options with another bound of the work that may run on any submitting thread, when nothing is waiting.
+     * Returns options with another bound on work allowed on any submitting thread, when nothing is waiting.
      *
-     * @param longest the longest likely duration of such work, up to a second; zero for none, also on threads that wait for their calls; else
-     *     microseconds: longer work is better done by workers
+     * @param longest the longest likely duration of such work, up to a second; zero for none, also on threads waiting
+     *     for their calls; else microseconds: longer work is better done by workers
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when out of range
      */
@@ -84,7 +87,7 @@ public record CpuOptions(
     }
 
     /**
-     * Returns options with one more loader to try before those that the service loader finds.
+     * Returns options with another loader to try before the loaders of the service loader.
      *
      * @param loader the loader
      * @return the options

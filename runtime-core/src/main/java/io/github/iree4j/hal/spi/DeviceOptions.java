@@ -14,23 +14,28 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * How to open a device: what all devices have, and {@link DriverOptions}.
+ * Options for opening a device: options of all devices, and {@link DriverOptions}.
  *
- * @param queueCount queues, up to 64; 0 for the device's own number: one on the CPU, elsewhere one for each hardware queue
- * @param memoryLimit the most bytes that buffers may take at once; 0 for all memory of the device (for the CPU: a share of what the
- *     machine and the container have left when it is opened, beside the Java heap, see {@link CpuOptions#sharers})
- * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name; a program has the name of its last module
- * @param schedulingDomain the domain that the device's queues join
+ * @param queueCount queues, up to 64; 0 for the device's default: one queue on the CPU, elsewhere a queue for each
+ *     hardware queue
+ * @param memoryLimit maximum bytes of all buffers at once; 0 for all memory of the device (for the CPU: a share of the
+ *     memory left by the machine and the container when the device is opened, beside the Java heap, see
+ *     {@link CpuOptions#sharers})
+ * @param memoryQuotas maximum bytes of a consumer at once within the limit, by name of the consumer; a program has the
+ *     name of its last module
+ * @param schedulingDomain the domain joined by the device's queues
  * @param memoryIdle how long unused memory is kept; zero for not at all
- * @param memoryRetained the most bytes of large blocks kept meanwhile
- * @param memoryWait the longest time that work waits for memory before it fails
- * @param memoryHostWait the longest time that work waits for memory that only the host can free: results and tensors that are not closed
- * @param semaphoreHistory how many of the last signals of a semaphore keep their own frontier, 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
- * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
- *     takes except {@code system-elf-*}, shared libraries that the operating system loads, which must be named. Programs see a device that
- *     takes no other formats
- * @param name what messages call the device; empty for its id
- * @param drivers options that drivers of one kind read, at most one of each type
+ * @param memoryRetained maximum bytes of large blocks kept during that time
+ * @param memoryWait the longest wait of work for memory before failing
+ * @param memoryHostWait the longest wait of work for memory that only the host can free: results and tensors not yet
+ *     closed
+ * @param semaphoreHistory number of last signals of a semaphore with a separate frontier, 1 to
+ *     {@value SemaphoreOptions#MAXIMUM_HISTORY}
+ * @param executableFormats formats of loadable executables, for example {@code vmvx-bytecode-fb}; empty for all formats
+ *     of the device except {@code system-elf-*}, shared libraries loaded by the operating system, to be named
+ *     explicitly. Programs see a device without other formats
+ * @param name name of the device in messages; empty for the id
+ * @param drivers options read by drivers of one kind, at most one object of each type
  */
 public record DeviceOptions(
         int queueCount,
@@ -55,13 +60,13 @@ public record DeviceOptions(
     /** Longer than clients wait. A guess, not measured. */
     private static final Duration DEFAULT_MEMORY_WAIT = Duration.ofSeconds(30);
 
-    /** A thread that is about to close results does so sooner. A guess, not measured. */
+    /** Threads about to close results do so sooner. A guess, not measured. */
     private static final Duration DEFAULT_MEMORY_HOST_WAIT = Duration.ofSeconds(1);
 
     /** 292 years. */
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
-    /** The queues of the device and all its memory. */
+    /** The queues and all memory of the device. */
     public static final DeviceOptions DEFAULT = builder().build();
 
     /** Checks and copies. */
@@ -105,7 +110,7 @@ public record DeviceOptions(
     /**
      * Returns the options for drivers of one kind.
      *
-     * @param defaults what to return unless options of the same type were given
+     * @param defaults the result unless options of the same type were given
      * @param <T> the type
      * @return the options given, otherwise the defaults
      */
@@ -150,7 +155,7 @@ public record DeviceOptions(
         return new Builder();
     }
 
-    /** Builder of options. Confined to one thread. */
+    /** Builder of options. Confined to a single thread. */
     public static final class Builder {
         private int queueCount;
         private long memoryLimit;
@@ -168,7 +173,7 @@ public record DeviceOptions(
         private Builder() {}
 
         /**
-         * Sets how many queues there are.
+         * Sets the number of queues.
          *
          * @param count 1 to 64; 0 for the device's own number, the default
          * @return this builder
@@ -179,7 +184,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets the most bytes that buffers may take at once.
+         * Sets the maximum bytes of all buffers at once.
          *
          * @param bytes the limit; 0 for all memory of the device
          * @return this builder
@@ -190,9 +195,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets the most bytes that one consumer may have at once. Requests beyond that wait until the consumer frees memory.
+         * Sets the maximum bytes of a consumer at once. Requests beyond the quota wait until the consumer frees memory.
          *
-         * @param consumer its name; a program has the name of its last module
+         * @param consumer name of the consumer; a program has the name of its last module
          * @param bytes the quota
          * @return this builder
          */
@@ -202,9 +207,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets the domain that the device's queues join.
+         * Sets the domain joined by the device's queues.
          *
-         * @param domain the domain; the process's unless set
+         * @param domain the domain; the domain of the process unless set
          * @return this builder
          */
         public Builder schedulingDomain(SchedulingDomain domain) {
@@ -224,7 +229,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how much memory of large blocks, which have their own slabs, is kept for the next request.
+         * Sets the maximum bytes of large blocks, with their own slabs, kept for the next request.
          *
          * @param bytes 256 MiB unless set
          * @return this builder
@@ -235,8 +240,8 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets the longest time that work waits for memory before it fails with RESOURCE_EXHAUSTED. Work that waits in vain fails at once:
-         * when all holders of the missing memory are calls that wait for memory themselves.
+         * Sets the longest wait of work for memory before failing with RESOURCE_EXHAUSTED. A hopeless wait fails at
+         * once: when all holders of the missing memory are calls waiting for memory.
          *
          * @param time 30 seconds unless set
          * @return this builder
@@ -247,7 +252,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets the longest time that work waits for memory that only the host can free: results and tensors that are not closed.
+         * Sets the longest wait of work for memory that only the host can free: results and tensors not yet closed.
          *
          * @param time one second unless set
          * @return this builder
@@ -258,10 +263,11 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how many of the last signals of a semaphore keep their own frontier. A wait for an older signal gets the frontier of the
-         * oldest kept.
+         * Sets the number of last signals of a semaphore with a separate frontier. A wait for an older signal gets the
+         * oldest frontier kept.
          *
-         * @param signals 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}; {@value SemaphoreOptions#DEFAULT_HISTORY} unless set
+         * @param signals 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}; {@value SemaphoreOptions#DEFAULT_HISTORY}
+         *     unless set
          * @return this builder
          */
         public Builder semaphoreHistory(int signals) {
@@ -270,9 +276,11 @@ public record DeviceOptions(
         }
 
         /**
-         * Limits the code that may be loaded. Native code can do anything that the process can; {@code vmvx-bytecode-fb} can only compute.
+         * Limits the code that may be loaded. Native code can do anything permitted to the process;
+         * {@code vmvx-bytecode-fb} can only compute.
          *
-         * @param formats such as {@code vmvx-bytecode-fb}; empty, the default, for all that the device takes except {@code system-elf-*}
+         * @param formats such as {@code vmvx-bytecode-fb}; empty, the default, for all formats of the device except
+         *     {@code system-elf-*}
          * @return this builder
          */
         public Builder executableFormats(Collection<String> formats) {
@@ -281,7 +289,8 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets what messages call the device, where several have one id. A runtime sets the name that its options give it.
+         * Sets the name of the device in messages, where several devices have one id. A runtime sets the name given in
+         * its options.
          *
          * @param known the name; empty for the device's id, the default
          * @return this builder
@@ -292,7 +301,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets options that drivers of one kind read, in place of those of the same type.
+         * Sets options for drivers of one kind, in place of earlier options of the same type.
          *
          * @param options the options
          * @return this builder
@@ -305,7 +314,7 @@ public record DeviceOptions(
         /**
          * Returns the options for drivers of one kind, as set so far.
          *
-         * @param defaults what to return unless options of the same type were set
+         * @param defaults the result unless options of the same type were set
          * @param <T> the type
          * @return the options set, otherwise the defaults
          */
@@ -318,7 +327,7 @@ public record DeviceOptions(
          * Builds the options.
          *
          * @return the options
-         * @throws IreeException INVALID_ARGUMENT naming what is out of range
+         * @throws IreeException INVALID_ARGUMENT naming the option out of range
          */
         public DeviceOptions build() {
             return new DeviceOptions(

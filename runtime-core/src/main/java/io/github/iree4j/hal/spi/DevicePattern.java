@@ -1,24 +1,24 @@
 package io.github.iree4j.hal.spi;
 
 /**
- * Patterns by which compiled programs request a kind of device, such as {@code vulkan*}: {@code *} matches any text, {@code ?} any
- * character.
+ * Patterns used by compiled programs to request a kind of device, such as {@code vulkan*}: {@code *} matches any text,
+ * {@code ?} any character.
  */
 public final class DevicePattern {
     private DevicePattern() {}
 
     /**
-     * Returns whether a pattern matches a name. Takes time of at most the product of the lengths, whatever the pattern.
+     * Returns whether a pattern matches a name. Takes time of at most the product of the lengths, for any pattern.
      *
-     * @param pattern the pattern that a program requests
+     * @param pattern the pattern requested by a program
      * @param name a name of a device
-     * @return true if it does
+     * @return true if the pattern matches
      */
     public static boolean matches(String pattern, String name) {
         int p = 0;
         int t = 0;
         int star = -1; // index of the last * seen
-        int mark = 0; // end of the text that it matches
+        int mark = 0; // end of the text matched by the star
         while (t < name.length()) {
             if (p < pattern.length() && pattern.charAt(p) == '*') {
                 star = p++;

@@ -11,16 +11,17 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Builds the pools of a device. Each kind of memory has three: host allocations and queue-ordered ones have separate slabs, so that a few
- * long-lived bytes do not keep a large slab; large blocks have their own slabs. Confined to one thread.
+ * Builds the pools of a device. Each kind of memory has three pools: host allocations and queue-ordered allocations
+ * have separate slabs, so that a few long-lived bytes do not keep a large slab; large blocks have their own slabs.
+ * Confined to a single thread.
  *
- * <p><b>Waste.</b> The limit is charged by slabs, so a block costs more than its bytes: a small one may be the only one in its slab, and a
- * large one may reuse a slab that is longer. Each wastes at most a part of the limit, 1/512; or more, as long as those that do waste no more
- * than twelve parts together. So a call that holds at most twelve blocks at once can run alone within 1.05 times the most bytes that it
- * holds, whatever ran before: 24/512 is less than 1 - 1/1.05.
+ * <p><b>Waste.</b> The limit is charged by slabs, so a block costs more than its bytes: a small block may be alone in a
+ * slab, and a large block may reuse a longer slab. Each block wastes at most a part of the limit, 1/512; a block may
+ * waste more as long as all such blocks together waste at most twelve parts. So a call with at most twelve blocks at
+ * once can run alone within 1.05 times its peak bytes, regardless of earlier work: 24/512 is less than 1 - 1/1.05.
  */
 public final class DevicePools {
-    /** The largest block that shares a slab, where the limit allows. A guess, not measured. */
+    /** The largest block sharing a slab, where the limit allows. A guess, not measured. */
     private static final long LARGEST_SHARING = 16 << 20;
 
     /** Size of the first slab of a pool, where the limit allows. A guess, not measured. */
@@ -29,7 +30,7 @@ public final class DevicePools {
     /** Size of the largest slab, where the limit allows. A guess, not measured. */
     private static final long LARGEST_SLAB = 64 << 20;
 
-    /** The most that one block wastes, as a fraction of the limit. */
+    /** The maximum waste of a block, as a fraction of the limit. */
     private static final long WASTES_WITHIN_LIMIT = 512;
 
     private final PoolSetBuilder builder;
@@ -39,13 +40,14 @@ public final class DevicePools {
     /**
      * Begins without pools.
      *
-     * @param id the id of their device, for messages unless the options name it; asked when there is one
+     * @param id supplies the id of the device, for messages unless the options name the device; called when there is an
+     *     id
      * @param provider allocates slabs, borrowed
-     * @param largest the most bytes that it allocates at once
+     * @param largest the maximum bytes of one allocation by the provider
      * @param options limits, waits and quotas
      * @param available bytes of the device's memory, the limit unless the options have one
      * @param busy whether work is in flight
-     * @param growth runs what allocates slabs while operations wait
+     * @param growth runs allocations of slabs while operations wait
      */
     public DevicePools(
             Supplier<String> id,
@@ -79,7 +81,7 @@ public final class DevicePools {
     /**
      * Adds the pools of a kind of memory.
      *
-     * @param suffix of their names
+     * @param suffix suffix of the names of the pools
      * @param memory sets the kind
      * @return this
      */

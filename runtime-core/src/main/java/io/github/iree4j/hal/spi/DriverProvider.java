@@ -5,7 +5,7 @@ import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 
-/** A kind of device that this machine may have. Implementations have a public constructor without arguments that does nothing costly. */
+/** A kind of device of this machine, possibly absent. Implementations have a public constructor without arguments and without costly work. */
 public interface DriverProvider {
 
     /**
@@ -18,20 +18,21 @@ public interface DriverProvider {
     /**
      * Returns whether the driver works on this machine. Probed once, at the first call.
      *
-     * @return the availability, with the reason if it does not
+     * @return the availability, with the reason for an unavailable driver
      */
     Availability availability();
 
     /**
-     * Lists the devices that are present.
+     * Lists the present devices.
      *
      * @return the devices; empty when the driver is not available
      */
     List<DeviceInfo> devices();
 
     /**
-     * Returns whether the devices belong to other machines, which may not be there yet and may be gone at any time. A runtime opens such a device
-     * when a program that names it is loaded, and again for the next one after it was lost; programs that name no devices do not see it.
+     * Returns whether the devices belong to other machines, possibly not present yet or gone at any time. A runtime
+     * opens such a device when a program naming the device is loaded, and again for the next such program after a loss;
+     * programs without named devices do not see such a device.
      *
      * @return false unless overridden
      */
@@ -42,10 +43,10 @@ public interface DriverProvider {
     /**
      * Opens a device.
      *
-     * @param deviceId one of the ids of {@link #devices()}, or the driver's name for the first
-     * @param options how to open it
+     * @param deviceId an id of {@link #devices()}, or the driver's name for the first device
+     * @param options options of the device
      * @return the device; the caller closes it
-     * @throws IreeException NOT_FOUND when there is no such device, UNAVAILABLE when the driver does not work here
+     * @throws IreeException NOT_FOUND when no such device exists, UNAVAILABLE when the driver does not work here
      */
     Device open(String deviceId, DeviceOptions options);
 }

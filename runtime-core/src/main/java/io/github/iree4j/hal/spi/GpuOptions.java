@@ -5,8 +5,8 @@ import java.util.Objects;
 /**
  * Options of CUDA devices.
  *
- * @param compiledCode where machine code compiled of PTX is cached between runs: a directory that other users cannot write, {@code off} for no
- *     cache, or empty for the user's cache directory
+ * @param compiledCode cache of machine code compiled from PTX, kept between runs: a directory not writable by other
+ *     users, {@code off} for no cache, or empty for the user's cache directory
  */
 public record GpuOptions(String compiledCode) implements DriverOptions {
     /** A cache in the user's cache directory. */

@@ -5,8 +5,8 @@ import java.util.Objects;
 /**
  * Options of Vulkan devices.
  *
- * @param compiledCode where compiled shaders are cached between runs: a directory that other users cannot write, {@code off} for no cache, or
- *     empty for the user's cache directory
+ * @param compiledCode cache of compiled shaders, kept between runs: a directory not writable by other users,
+ *     {@code off} for no cache, or empty for the user's cache directory
  */
 public record VulkanOptions(String compiledCode) implements DriverOptions {
     /** A cache in the user's cache directory. */

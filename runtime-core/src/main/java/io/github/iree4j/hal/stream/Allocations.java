@@ -19,7 +19,7 @@ final class Allocations {
 
     private Allocations() {}
 
-    /** Gives a buffer its storage: reserved when the operation is issued, or while it waits in line before that. */
+    /** Gives a buffer its storage, reserved when the operation is issued, or earlier while the operation waits in line. */
     static final class Alloca extends StreamOperation implements StorageRequest {
         private final StreamBuffer buffer;
         private final StorageGrant<StreamStorage> grant;
@@ -98,7 +98,7 @@ final class Allocations {
 
         @Override
         boolean runsInAnyCase() {
-            return true; // memory waiters depend on it
+            return true; // memory waiters depend on the deallocation
         }
 
         @Override

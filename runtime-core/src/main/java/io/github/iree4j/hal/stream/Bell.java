@@ -11,9 +11,10 @@ public final class Bell {
     public Bell() {}
 
     /**
-     * Wakes the listener, or has it poll once more. Call it after the source has changed, on any thread.
+     * Wakes the listener, or makes the listener poll once more. Call this method after the source has changed, on any
+     * thread.
      *
-     * @param listener the thread that polls
+     * @param listener the polling thread
      */
     public void ring(Thread listener) {
         due = true;
@@ -27,10 +28,13 @@ public final class Bell {
         due = false;
     }
 
-    /** Called by the listener when a poll found nothing: parks until the bell rings, or has rung since {@link #clear}; may return spuriously. */
+    /**
+     * Parks until the bell rings, or returns at once if the bell has rung since {@link #clear}; may return spuriously.
+     * Called by the listener after a poll without result.
+     */
     public void await() {
         idle = true;
-        if (!due) { // whichever thread rings now sees that the listener is idle
+        if (!due) { // a thread ringing from here on sees the idle listener
             LockSupport.park(this);
         }
         idle = false;

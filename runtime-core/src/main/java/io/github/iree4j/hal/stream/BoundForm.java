@@ -4,7 +4,7 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import org.jspecify.annotations.Nullable;
 
-/** A driver's form of a recording, with its bindings: lent to one execution at a time. */
+/** A driver's form of a recording, with the form's bindings: lent to a single execution at a time. */
 final class BoundForm implements AutoCloseable {
     private final Lane lane;
     private final ResolvedBindings bindings;
@@ -17,7 +17,7 @@ final class BoundForm implements AutoCloseable {
         this.form = form;
     }
 
-    /** Whether its commands can be submitted to a lane. */
+    /** Returns whether the form's commands can be submitted to a lane. */
     boolean suits(Lane other) {
         return lane.family() == other.family();
     }
@@ -27,7 +27,7 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Claims copies, for the call of an execution, of the constants that its commands may write; called at submission.
+     * Claims copies, for the call of an execution, of the constants that the commands may write; called at submission.
      * {@link #over} follows in any case.
      *
      * @param call the call of the execution; null for none
@@ -39,8 +39,8 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Finds and pins what an execution uses, when it gets its place in the order of its queue. {@link #prepare} follows, or
-     * {@link #over}.
+     * Finds and pins the buffers of an execution, when the execution gets its place in the order of its queue.
+     * {@link #prepare} or {@link #over} follows.
      *
      * @param user the execution
      * @param table the contents of the slots; null for none
@@ -58,7 +58,7 @@ final class BoundForm implements AutoCloseable {
         return commands;
     }
 
-    /** The hardware has completed the commands, or never got them. */
+    /** Ends the execution: the hardware has completed the commands, or never received the commands. */
     void over() {
         bindings.unpin();
         if (resolved) {

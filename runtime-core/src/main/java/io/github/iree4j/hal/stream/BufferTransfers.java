@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills, copies and updates. What the host writes goes through {@link Staging}; a transfer that exceeds a staging slot is split
- * into parts, each an operation of the stream.
+ * Fills, copies and updates. Bytes written by the host go through {@link Staging}. A transfer that exceeds a staging
+ * slot is split into parts, each an operation of the stream.
  */
 final class BufferTransfers {
     private BufferTransfers() {}
@@ -39,7 +39,7 @@ final class BufferTransfers {
         return new Copy(queue, source, sourceOffset, target, 0, length);
     }
 
-    /** Submits an update: reads all of the source before it returns. */
+    /** Submits an update: reads all of the source before returning. */
     static void update(
             StreamQueue queue,
             @Nullable Fence wait,
@@ -55,7 +55,7 @@ final class BufferTransfers {
         });
     }
 
-    /** Plans writing host bytes to an allocation, regardless of its access flags. */
+    /** Plans writing host bytes to an allocation, regardless of the allocation's access flags. */
     static TransferPlan updates(StreamQueue queue, UsedBuffer target, long offset, MemorySegment source) {
         TransferPlan plan = new TransferPlan();
         long size = source.byteSize();
@@ -134,7 +134,7 @@ final class BufferTransfers {
         }
     }
 
-    /** Writes bytes that were captured. */
+    /** Writes captured bytes. */
     private static final class Update extends StagedOperation {
         private final long offset;
         private final byte[] bytes;

@@ -3,17 +3,17 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.hal.Collective;
 
 /**
- * What one participant does in a collective.
+ * The part of one participant in a collective.
  *
- * @param device its device
- * @param communicator its communicator
- * @param lane its lane
- * @param count how many participants there are
+ * @param device the participant's device
+ * @param communicator the participant's communicator
+ * @param lane the participant's lane
+ * @param count number of participants
  * @param operation the operation; a {@link Collective#SEND_RECV} comes as a send or a receive
  * @param parameter rank of the root or the peer
  * @param elementCount number of elements
- * @param source address of what it sends, for the device; 0 for nothing
- * @param target address where it receives, for the device; 0 for nowhere
+ * @param source device address of the sent elements; 0 for none
+ * @param target device address of the received elements; 0 for none
  */
 public record CollectiveCall(
         StreamDriver device,

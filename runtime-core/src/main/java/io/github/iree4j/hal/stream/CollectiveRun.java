@@ -8,23 +8,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One participant's part of a group call, on the lane of its communicator. Its memory is in use until it ends: when the lane has reached its
- * ticket, or the device is lost.
+ * A participant's part of a group call, on the lane of its communicator. The part's memory is in use until the part
+ * ends: when the lane has reached the ticket, or the device is lost.
  */
 final class CollectiveRun implements StreamWork, WatchedPoint {
     private final StreamDevice device;
     private final Lane lane;
     private final long ticket;
-    private final @Nullable DriverCommands commands; // null: only what the lane was given before is to end
+    private final @Nullable DriverCommands commands; // null for a run that only waits for earlier work of the lane
     private final Consumer<@Nullable IreeException> then;
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile @Nullable IreeException refused;
 
     /**
-     * Creates a run. One with commands begins a use of the device, which {@code then} ends.
+     * Creates a run. A run with commands begins a use of the device; {@code then} ends the use.
      *
-     * @param commands the commands; null for a run that goes on for another one, to wait for what the lane was given
-     * @param then told the outcome once, by any thread with no lock held
+     * @param commands the commands; null for a run that continues another run, to wait for earlier work of the lane
+     * @param then notified of the outcome once, by any thread with no lock held
      */
     CollectiveRun(
             StreamDevice device,
@@ -42,22 +42,22 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
         }
     }
 
-    /** What others of the device can wait for once this is submitted. */
+    /** Returns the point for waits of other work of the device, once the run is submitted. */
     ForeignPoint point() {
         return ForeignPoint.open(device, lane.timeline(), ticket);
     }
 
-    /** Gives the lane the part. */
+    /** Submits the part to the lane. */
     void submit(TimelineWaits waits) {
         lane.submit(List.of(new Submission(waits, this, ticket)));
     }
 
-    /** Has the end noticed; not under a lock. */
+    /** Starts watching for the end; not under a lock. */
     void watch() {
         device.watch(this);
     }
 
-    /** The driver refused it after it was submitted; before the ticket is reached. */
+    /** Records a refusal by the driver after submission; called before the ticket is reached. */
     void refused(IreeException cause) {
         refused = cause;
     }
@@ -72,7 +72,7 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
         return Objects.requireNonNull(commands);
     }
 
-    /** Whether the lane is given something. */
+    /** Returns whether the run has commands for the lane. */
     boolean hasCommands() {
         return commands != null;
     }
@@ -92,7 +92,7 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
 
     @Override
     public boolean abandon(IreeException cause) {
-        return true; // its group has failed and told its participants
+        return true; // the group has failed and notified its participants
     }
 
     @Override

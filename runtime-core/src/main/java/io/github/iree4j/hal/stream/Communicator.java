@@ -9,11 +9,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A participant of a group on one device, and its lane. The thread of {@link Communicators} joins, watches and ends it. */
+/** A participant of a group on a device, and the participant's lane. The thread of {@link Communicators} joins, watches and ends the participant. */
 final class Communicator {
     /*
-     * STREAM-9: the native communicator is used only while it is there: under the lock of this object, after a check that it still takes part; the thread
-     * ends it once, when it is aborted or has left. The lane is closed after its last submission, or when the device is lost.
+     * STREAM-9: the native communicator is used only while valid: under the lock of this object, after a check that the
+     * participant still takes part. The thread ends the native communicator once, when the participant is aborted or
+     * has left. The lane is closed after its last submission, or when the device is lost.
      */
     private enum State {
         NEW,
@@ -23,7 +24,7 @@ final class Communicator {
         ENDED
     }
 
-    /** How long others may take to leave as well. A guess. */
+    /** How long other participants may take to leave as well. A guess. */
     private static final long LEAVING_NANOS = 2_000_000_000;
 
     private final Communicators watch;
@@ -35,7 +36,7 @@ final class Communicator {
     private final int count;
     private final Consumer<@Nullable IreeException> told;
     private volatile boolean aborting;
-    private volatile @Nullable IreeException broken; // why, where its library reports an error; written before aborting
+    private volatile @Nullable IreeException broken; // error reported by the library, or null; written before aborting
     private volatile boolean closing;
 
     // Guarded by this.
@@ -79,20 +80,20 @@ final class Communicator {
         return handle;
     }
 
-    /** Ends its work without result, soon. Repeatable; any thread. */
+    /** Ends the participant's work without result, soon. Repeatable; any thread. */
     void abort() {
         aborting = true;
         watch.wake();
     }
 
-    /** Leaves the group. Its submissions have ended. Safe from any thread. */
+    /** Leaves the group. The participant's submissions have ended. Safe from any thread. */
     void close() {
         closing = true;
         watch.wake();
     }
 
     /**
-     * Checks that it takes part.
+     * Checks that the participant has not been aborted.
      *
      * @throws IreeException ABORTED
      */
@@ -105,18 +106,18 @@ final class Communicator {
         }
     }
 
-    /** Whether the library still works on what it was given. */
+    /** Returns whether the library still works on the last call. */
     synchronized boolean isPending() {
         checkTakesPart();
         return library.isPending(device, handle);
     }
 
-    /** Whether a look soon is worth it. */
+    /** Returns whether an early poll is worthwhile. */
     synchronized boolean isBusy() {
         return state != State.JOINED || closing;
     }
 
-    /** On the thread: goes on; returns whether it is closed. */
+    /** Advances the state, on the thread; returns whether the lane is closed. */
     boolean step() {
         try {
             if (go()) {
@@ -126,7 +127,7 @@ final class Communicator {
             IreeException cause = e instanceof IreeException own
                     ? own
                     : new IreeException(StatusCode.INTERNAL, "a participant failed: " + e, e);
-            broken = cause; // a collective may find this before its group is told
+            broken = cause; // a collective may find this cause before the group is notified
             aborting = true;
             elsewhere(() -> told.accept(cause));
         }
@@ -147,12 +148,12 @@ final class Communicator {
         return closes;
     }
 
-    /** What others do may end the device, which waits for the thread. */
+    /** Runs a callback on another thread: the callback may end the device, which waits for this thread. */
     private static void elsewhere(Runnable action) {
         CallThreads.start("iree4j-participant", action);
     }
 
-    /** Runs an action once the library uses nothing of it any more, but what its lane was given; by another thread. */
+    /** Runs an action on another thread, once the library uses only work already given to the lane. */
     void whenEnded(Runnable action) {
         synchronized (this) {
             atEnd.add(action);
@@ -160,7 +161,7 @@ final class Communicator {
         watch.wake();
     }
 
-    /** Returns whether it has joined by this. */
+    /** Performs a step; returns whether the participant has joined in this step. */
     private synchronized boolean go() {
         if (aborting || closing && state == State.JOINING) {
             end(true);
@@ -181,7 +182,7 @@ final class Communicator {
                 }
             }
             case JOINED -> {
-                library.isPending(device, handle); // or it has failed
+                library.isPending(device, handle); // throws after a failure
                 if (closing && !aborting) {
                     library.leave(device, handle);
                     deadline = System.nanoTime() + LEAVING_NANOS;

@@ -9,10 +9,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The participants in groups of one library, and a thread that watches them while there are any. */
+/** The participants in groups of a library, and a thread watching the participants while there are any. */
 final class Communicators {
-    private static final long SOON_NANOS = 500_000; // while one joins or leaves
-    private static final long PAUSE_NANOS = 10_000_000; // between looks at those that have joined
+    private static final long SOON_NANOS = 500_000; // while a participant joins or leaves
+    private static final long PAUSE_NANOS = 10_000_000; // between polls of joined participants
 
     private final String name;
     private final List<Communicator> all = new CopyOnWriteArrayList<>();
@@ -25,10 +25,11 @@ final class Communicators {
     /**
      * Begins to join a group.
      *
-     * @param library the library of all of them
-     * @param id gives the id; asked once, by the thread
-     * @param state told with null once it has joined, and then, or instead, at most once why it has failed; by other threads, with no lock held
-     * @return the participant, which the caller closes
+     * @param library the library of all participants
+     * @param id returns the id; called once, by the thread
+     * @param state called with null once the participant has joined, and then, or instead, at most once with the cause
+     *     of its failure; by other threads, with no lock held
+     * @return the participant, closed by the caller
      */
     Communicator join(
             StreamCollectives library,
@@ -49,7 +50,7 @@ final class Communicators {
         return member;
     }
 
-    /** Has the thread look. */
+    /** Makes the thread poll. */
     synchronized void wake() {
         LockSupport.unpark(thread);
     }
@@ -73,7 +74,7 @@ final class Communicators {
         }
     }
 
-    /** Ends those of a device, whose work is over. */
+    /** Ends the participants of a device whose work has ended. */
     void end(StreamDriver device) {
         for (Communicator each : all) {
             if (each.device().equals(device)) {

@@ -10,19 +10,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for the next event of any hardware queue of a device, on the owner thread of the device's proactor. A submission does not
- * wake it: it waits for the next ticket of every queue, issued or not.
+ * Waits for the next event of any hardware queue of a device, on the owner thread of the device's proactor. Submissions
+ * do not wake the waiter: the waiter awaits the next ticket of every queue, issued or not.
  */
 final class CompletionWaiter implements CompletionSource {
-    private static final long PAUSE_NANOS = 10_000_000; // between looks, where waiting fails
+    private static final long PAUSE_NANOS = 10_000_000; // interval between polls while waiting fails
 
     private final StreamDevice device;
     private final StreamDriver driver;
     private final List<HardwareQueue> queues;
 
     /*
-     * With one queue there is no other timeline to wake it by: waiting for the first of several timelines makes drivers without
-     * such a primitive spin, Mesa's software driver for one. With a single queue it is woken by a submission.
+     * Timeline for waking the waiter. With a single queue there is no such timeline, and a submission wakes the waiter:
+     * waiting for the first of several timelines makes drivers without such a primitive spin, for example Mesa's
+     * software driver.
      */
     private final @Nullable DriverTimeline wakeup;
     private final CopyOnWriteArrayList<WatchedPoint> imports = new CopyOnWriteArrayList<>();
@@ -51,7 +52,7 @@ final class CompletionWaiter implements CompletionSource {
         }
     }
 
-    /** Whether the calling thread is the proactor's. */
+    /** Returns whether the calling thread is the proactor's owner. */
     boolean isOwner() {
         return Thread.currentThread().equals(owner);
     }
@@ -80,8 +81,8 @@ final class CompletionWaiter implements CompletionSource {
     }
 
     /**
-     * Handles a failed wait. Lost hardware runs nothing any more. Otherwise no more work starts, and work in flight keeps the memory that it
-     * uses until it has completed, which this polls for.
+     * Handles a failed wait. Lost hardware runs nothing any more. Otherwise no more work starts, and work in flight
+     * keeps its memory until completion, for which this waiter polls.
      */
     private void failed(Throwable thrown) {
         IreeException cause = failure(thrown);
@@ -93,7 +94,7 @@ final class CompletionWaiter implements CompletionSource {
         }
     }
 
-    /** Why no completion is reported any more: its waiters are notified, whatever the driver throws. */
+    /** Returns why completions are no longer reported: waiters are notified, whatever the driver throws. */
     private IreeException failure(Throwable thrown) {
         return thrown instanceof IreeException status
                 ? status
@@ -128,7 +129,7 @@ final class CompletionWaiter implements CompletionSource {
         device.wakeWaiter();
     }
 
-    /** Starts polling a point of work of the device, which keeps this from ending until the hardware is lost. */
+    /** Starts polling a point of the device's work; the waiter does not end before the point, unless the hardware is lost. */
     void addOfWork(WatchedPoint point) {
         imports.add(point);
         if (device.isHardwareLost()) {
@@ -139,13 +140,13 @@ final class CompletionWaiter implements CompletionSource {
         device.wakeWaiter();
     }
 
-    /** Stops polling it. */
+    /** Stops polling a point. */
     void remove(WatchedPoint point) {
         imports.remove(point);
         device.wakeWaiter();
     }
 
-    /** Fails the signals of foreign points; they are no longer polled. */
+    /** Fails the signals of foreign points; the points are no longer polled. */
     void endImports(IreeException cause) {
         for (WatchedPoint each : imports) {
             if (!each.abandon(cause)) {
@@ -164,7 +165,7 @@ final class CompletionWaiter implements CompletionSource {
                 }
                 imports.remove(each);
                 each.reached(now);
-            } catch (RuntimeException | Error e) { // lost, or withdrawn meanwhile
+            } catch (RuntimeException | Error e) { // device lost, or point withdrawn meanwhile
                 imports.remove(each);
                 each.end(failure(e));
             }
@@ -188,7 +189,7 @@ final class CompletionWaiter implements CompletionSource {
         }
     }
 
-    /** The driver reports the device lost: no further events follow. */
+    /** Handles a loss reported by the driver: no further events follow. */
     private void lost(IreeException cause) {
         dead = true;
         device.hardwareLost(cause);
@@ -227,7 +228,7 @@ final class CompletionWaiter implements CompletionSource {
         imports.clear();
     }
 
-    /** Frees its driver resources. No thread waits here any more. */
+    /** Frees the waiter's driver resources. No thread waits here any more. */
     void free() {
         if (wakeup != null) {
             wakeup.close();

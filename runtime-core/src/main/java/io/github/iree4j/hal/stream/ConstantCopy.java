@@ -8,8 +8,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call's view of a constant that one of its commands may write: a copy, in the device's memory pools. Shaders declare what they
- * write ({@link StreamEncoder#mayWrite}), and transfers name their target, so other calls need none.
+ * A call's view of a constant for commands that may write the constant: a copy, in the device's memory pools. Shaders
+ * declare the written bindings ({@link StreamEncoder#mayWrite}), and transfers name their target, so other calls need
+ * no copy.
  */
 final class ConstantCopy extends ConstantViews.View {
     private final StreamStorage storage;
@@ -42,7 +43,7 @@ final class ConstantCopy extends ConstantViews.View {
 
     @Override
     protected boolean isWritten() {
-        return true; // only created for commands that write
+        return true; // only created for writing commands
     }
 
     @Override

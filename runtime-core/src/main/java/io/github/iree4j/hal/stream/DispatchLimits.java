@@ -8,24 +8,26 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dispatches that a device can run whose kernels are compiled for one size of workgroups and declare their local memory.
+ * Checks of dispatches on a device whose kernels are compiled for a fixed workgroup size and declare their local
+ * memory.
  *
  * @param device the device's id, for messages
  * @param countX maximum number of workgroups along x
- * @param countY along y
- * @param countZ along z
+ * @param countY maximum number of workgroups along y
+ * @param countZ maximum number of workgroups along z
  */
 public record DispatchLimits(String device, long countX, long countY, long countZ) {
 
     /**
-     * Checks a dispatch when it is recorded.
+     * Checks a dispatch when recorded.
      *
      * @param entry the kernel
      * @param config workgroups
-     * @param workgroupCount the workgroup counts of an indirect dispatch, which {@link #checkCounts} checks once they are known; null for a direct
-     *     one
-     * @throws IreeException INVALID_ARGUMENT for workgroups of another size than the kernel's and for counts that are not aligned to 4 bytes;
-     *     UNIMPLEMENTED for local memory that the kernel does not declare; OUT_OF_RANGE naming a count and its limit
+     * @param workgroupCount the workgroup counts of an indirect dispatch, checked by {@link #checkCounts} once known;
+     *     null for a direct dispatch
+     * @throws IreeException INVALID_ARGUMENT for workgroups of another size than the kernel's and for counts not
+     *     aligned to 4 bytes; UNIMPLEMENTED for local memory not declared by the kernel; OUT_OF_RANGE naming a count
+     *     and its limit
      */
     public void check(ExecutableExport entry, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (config.dynamicLocalMemory() != 0) {

@@ -4,11 +4,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One allocation of the driver, mapped for its lifetime where it is coherently host-visible. The creator closes it once. */
+/** An allocation of the driver, mapped for its lifetime when coherently host-visible. The creator closes the allocation once. */
 public abstract class DriverMemory implements AutoCloseable {
     private static final AtomicLong GENERATIONS = new AtomicLong();
 
-    // Handles and addresses are reused once they are free; generations are not.
+    // Handles and addresses are reused after an allocation is freed; generations are not.
     private final long generation = GENERATIONS.incrementAndGet();
     private final long handle;
     private final long deviceAddress;
@@ -17,9 +17,9 @@ public abstract class DriverMemory implements AutoCloseable {
     /**
      * Describes an allocation.
      *
-     * @param handle the driver's name for it, which only the driver reads
-     * @param deviceAddress address of its first byte for device code; 0 where code uses no addresses
-     * @param host host address of its first byte; 0 where it is not host-visible
+     * @param handle the driver's handle of the allocation; only the driver interprets it
+     * @param deviceAddress address of the first byte for device code; 0 where code uses no addresses
+     * @param host host address of the first byte; 0 for memory that is not host-visible
      */
     protected DriverMemory(long handle, long deviceAddress, long host) {
         this.handle = handle;
@@ -44,16 +44,16 @@ public abstract class DriverMemory implements AutoCloseable {
     }
 
     /**
-     * Exports it to other processes and drivers.
+     * Exports the allocation to other processes and drivers.
      *
-     * @return a descriptor of the operating system, which the caller owns
-     * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden
+     * @return a descriptor of the operating system, owned by the caller
+     * @throws IreeException UNIMPLEMENTED when the driver cannot export, as thrown by this method unless overridden
      */
     protected int exportDescriptor() {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver exports no memory; copy it through the host");
     }
 
-    /** Frees it. No work uses it any more. */
+    /** Frees the allocation. No work uses the memory any more. */
     @Override
     public abstract void close();
 }

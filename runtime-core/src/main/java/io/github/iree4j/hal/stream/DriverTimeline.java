@@ -5,13 +5,13 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * A monotonic counter of the driver: submissions signal it and wait for it, and so does the host. Reference-counted; {@link #close}
- * releases the creator's reference. Safe from any thread.
+ * A monotonic counter of the driver. Submissions and the host signal the timeline and wait for its values.
+ * Reference-counted; {@link #close} releases the creator's reference. Safe from any thread.
  */
 public interface DriverTimeline extends RefCounted {
 
     /**
-     * Returns the value that it has reached.
+     * Returns the current value.
      *
      * @return the counter
      * @throws IreeException ABORTED when the device is lost
@@ -19,15 +19,15 @@ public interface DriverTimeline extends RefCounted {
     long value();
 
     /**
-     * Raises it from the host.
+     * Raises the value from the host.
      *
-     * @param value greater than its value, and than that of any signal submitted before
+     * @param value greater than the current value and the value of any signal submitted before
      * @throws IreeException ABORTED when the device is lost
      */
     void signal(long value);
 
     /**
-     * Retains it unless it is gone.
+     * Retains the timeline unless the last reference was released.
      *
      * @return false when the last reference was released
      */
@@ -36,7 +36,7 @@ public interface DriverTimeline extends RefCounted {
     /**
      * Returns whether any reference remains.
      *
-     * @return false when the last one was released
+     * @return false when the last reference was released
      */
     boolean isLive();
 
@@ -44,20 +44,20 @@ public interface DriverTimeline extends RefCounted {
     void close();
 
     /**
-     * Exports it to other processes and drivers.
+     * Exports the timeline to other processes and drivers.
      *
-     * @return a descriptor of the operating system, which the caller owns
-     * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden
+     * @return a descriptor of the operating system, owned by the caller
+     * @throws IreeException UNIMPLEMENTED when the driver cannot export, as thrown by this method unless overridden
      */
     default int exportDescriptor() {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver exports no semaphores; signal one from the host");
     }
 
     /**
-     * Makes it an alias of an exported timeline.
+     * Makes the timeline an alias of an exported timeline.
      *
-     * @param descriptor of the operating system; the driver owns it once this returns
-     * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden
+     * @param descriptor descriptor of the operating system; owned by the driver once this method returns
+     * @throws IreeException UNIMPLEMENTED when the driver cannot import, as thrown by this method unless overridden
      */
     default void importDescriptor(int descriptor) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver imports no semaphores; signal one from the host");

@@ -4,12 +4,12 @@ import io.github.iree4j.async.HeldCallbacks;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The streams with completed entries, collected under a lock and reported without it. Confined to one thread. */
+/** The streams with completed entries, collected under a lock and reported without the lock. Confined to one thread. */
 final class Ended {
     private final List<HardwareStream> streams = new ArrayList<>(1);
     private int count;
 
-    /** An entry is complete; called under the lock of its hardware queue. */
+    /** Adds a completed entry; called under the lock of the entry's hardware queue. */
     void add(StreamEntry entry) {
         entry.stream.over.add(entry);
         if (!streams.contains(entry.stream)) {
@@ -19,8 +19,8 @@ final class Ended {
     }
 
     /**
-     * Reports to the schedulers, and then runs the callbacks that this makes due; repeats until nothing is left to report.
-     * Returns how many operations ended.
+     * Reports to the schedulers, and then runs the callbacks made due by the reports; repeats until nothing is left to
+     * report. Returns the number of ended operations.
      */
     int tell() {
         int[] told = new int[streams.size()];

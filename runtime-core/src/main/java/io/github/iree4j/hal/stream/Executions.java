@@ -24,9 +24,9 @@ final class Executions {
     }
 
     /**
-     * Runs one dispatch.
+     * Runs a dispatch.
      *
-     * @param commands recorded for this; the caller closes it after the submission
+     * @param commands recorded for this dispatch; closed by the caller after the submission
      */
     static StreamOperation dispatch(StreamQueue queue, RecordedCommandBuffer commands, BindingTable bindings) {
         return new Execution("dispatch", queue, commands, bindings);
@@ -35,7 +35,7 @@ final class Executions {
     /**
      * Executes the commands between two collectives.
      *
-     * @param bindings checked when the whole was submitted
+     * @param bindings checked when the whole command buffer was submitted
      */
     static StreamOperation segment(
             StreamQueue queue,
@@ -46,8 +46,9 @@ final class Executions {
     }
 
     /*
-     * STREAM-5: native commands, and the buffers that they use, belong to one execution from its submission until its operation
-     * is complete and the hardware is done with it, whichever comes last: `holders` counts the two.
+     * STREAM-5: native commands, and the buffers used by the commands, belong to an execution from submission until the
+     * operation is complete and the hardware is done with the commands, whichever comes last: `holders` counts these
+     * two.
      */
     private static final class Execution extends StreamOperation implements StreamWork {
         private final Lane lane;
@@ -56,7 +57,7 @@ final class Executions {
         private final RecordedForms.Part part;
         private final CollectiveExecution.@Nullable Segment segment;
         private @Nullable BindingTable bindings;
-        private @Nullable BoundForm lent; // while it is retained
+        private @Nullable BoundForm lent; // form lent for the execution while the operation is retained
         private @Nullable DriverCommands prepared;
         private final AtomicInteger holders = new AtomicInteger(1);
 

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transfers between buffers and files: directly where the memory is host-visible, otherwise through {@link Staging}, one slot at
- * a time. File I/O runs as host steps.
+ * Transfers between buffers and files: directly where the memory is host-visible, otherwise through {@link Staging},
+ * slot by slot. File I/O runs as host steps.
  */
 final class FileTransfers {
     private FileTransfers() {}
@@ -89,7 +89,7 @@ final class FileTransfers {
     /**
      * Reads or writes, and reports completion: at once, or later for files with asynchronous transfers.
      *
-     * @param bytes must stay unchanged until then
+     * @param bytes must stay unchanged until completion
      */
     private static void start(
             HalFile file, boolean read, long offset, MemorySegment bytes, Consumer<@Nullable IreeException> done) {
@@ -145,7 +145,7 @@ final class FileTransfers {
 
         @Override
         public void failed() {
-            piece.storage().mapped().fill((byte) 0); // else the target would get bytes of another transfer
+            piece.storage().mapped().fill((byte) 0); // otherwise the target would receive bytes of another transfer
         }
 
         @Override
@@ -316,7 +316,7 @@ final class FileTransfers {
         public void run(Consumer<@Nullable IreeException> done) {
             MemorySegment bytes = storage(0).mapped().asSlice(offset, length);
             if (ofUser) {
-                // The user may unmap it during a transfer that Java does not see.
+                // The user may unmap the memory during a transfer invisible to Java.
                 transfer(file, read, fileOffset, bytes, done);
             } else {
                 start(file, read, fileOffset, bytes, done);

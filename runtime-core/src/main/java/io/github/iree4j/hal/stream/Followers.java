@@ -15,7 +15,7 @@ public final class Followers<T> {
     public Followers() {}
 
     /**
-     * Adds an observer of the next change, once. It must check for changes after this.
+     * Adds an observer of the next change, once. The observer must check for changes afterwards.
      *
      * @param follower the observer
      */

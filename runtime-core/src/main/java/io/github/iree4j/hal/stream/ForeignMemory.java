@@ -17,8 +17,8 @@ final class ForeignMemory implements RefCounted {
     /**
      * Takes ownership of an allocation.
      *
-     * @param provider accounts for it
-     * @param mapping closed with it; null for none
+     * @param provider accounts for the allocation
+     * @param mapping closed with the allocation; null for none
      * @param owner keeps imported memory valid, retained meanwhile; null for none
      */
     ForeignMemory(DriverMemory allocation, StreamSlabs provider, @Nullable Arena mapping, @Nullable RefCounted owner) {
@@ -33,9 +33,9 @@ final class ForeignMemory implements RefCounted {
     }
 
     /**
-     * Creates the buffer that owns this allocation; frees the allocation if that fails.
+     * Creates the buffer that owns this allocation; frees the allocation on failure.
      *
-     * @param copies views of a constant for calls that write into it; null for other memory
+     * @param copies views of a constant for calls that write into the constant; null for other memory
      */
     Buffer buffer(
             StreamDevice device,

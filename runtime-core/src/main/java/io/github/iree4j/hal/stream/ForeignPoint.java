@@ -3,14 +3,14 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A value of a native timeline that submissions can wait for. Safe from any thread. */
+/** A value of a native timeline for waits of submissions. Safe from any thread. */
 final class ForeignPoint {
     /*
-     *   MADE ──► OPEN ──► AWAITED
-     *     └───────┴─────► WITHDRAWN
+     *   MADE ---> OPEN ---> AWAITED
+     *     +---------+-----> WITHDRAWN
      *
-     * STREAM-12: submissions wait only for points that were open, and none that an operation waits for is withdrawn: the hardware would wait
-     * for ever.
+     * STREAM-12: submissions wait only for points that were open. A point awaited by an operation is never withdrawn:
+     * the hardware would wait for ever.
      */
     private enum State {
         MADE,
@@ -30,19 +30,19 @@ final class ForeignPoint {
         this.value = value;
     }
 
-    /** A point that nobody waits for before it is opened. */
+    /** Creates a point that nobody waits for before {@link #open()}. */
     static ForeignPoint made(StreamDevice device, DriverTimeline timeline, long value) {
         return new ForeignPoint(device, timeline, value);
     }
 
-    /** A point of a timeline that work of the device, or the caller, will raise. */
+    /** Creates a point of a timeline to be raised by work of the device, or by the caller. */
     static ForeignPoint open(StreamDevice device, DriverTimeline timeline, long value) {
         ForeignPoint point = made(device, timeline, value);
         point.open();
         return point;
     }
 
-    /** The device whose submissions can wait for it. */
+    /** Returns the device whose submissions can wait for the point. */
     StreamDevice device() {
         return device;
     }
@@ -55,29 +55,29 @@ final class ForeignPoint {
         return value;
     }
 
-    /** The timeline is known to be the one that will reach it. */
+    /** Opens the point: the timeline is known to reach the value. */
     void open() {
         state.compareAndSet(State.MADE, State.OPEN);
     }
 
-    /** Whether submissions may wait for it. */
+    /** Returns whether submissions may wait for the point. */
     boolean isOpen() {
         State now = state.get();
         return (now == State.OPEN || now == State.AWAITED) && timeline.isLive();
     }
 
-    /** An operation will wait for it: retains its timeline. Returns false when none can any more. */
+    /** Retains the timeline for an operation that will wait for the point. Returns false when operations can no longer wait. */
     boolean tryAwait() {
         boolean isAwaited = state.compareAndSet(State.OPEN, State.AWAITED) || state.get() == State.AWAITED;
         return isAwaited && timeline.tryRetain();
     }
 
-    /** Nobody will wait for it any more. Returns false, without effect, once an operation does. */
+    /** Withdraws the point: nobody will wait for the point any more. Returns false, without effect, once an operation does. */
     boolean withdraw() {
         return state.compareAndSet(State.OPEN, State.WITHDRAWN) || state.compareAndSet(State.MADE, State.WITHDRAWN);
     }
 
-    /** Whether it is reached; also where the queue is gone. */
+    /** Returns whether the value is reached; also true where the queue is gone. */
     boolean hasPassed() {
         if (!timeline.tryRetain()) {
             return true;
@@ -85,7 +85,7 @@ final class ForeignPoint {
         try {
             return timeline.value() >= value;
         } catch (IreeException e) {
-            return true; // lost
+            return true; // device lost
         } finally {
             timeline.release();
         }

@@ -7,8 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One group call for several participants. The threads of their lanes meet once each has given its hardware all earlier work; the last to arrive
- * makes the call, and all continue once the library has passed the work to their lanes.
+ * A group call for several participants. The threads of the lanes meet once each thread has passed all earlier work to
+ * the hardware. The last thread to arrive makes the call, and all continue once the library has passed the work to the
+ * lanes.
  */
 public final class GroupCall implements DriverCommands {
     private static final long PAUSE_NANOS = 50_000; // between polls
@@ -28,9 +29,10 @@ public final class GroupCall implements DriverCommands {
     }
 
     /**
-     * Takes part for one lane, which calls this once. Waits for the other participants of this process.
+     * Takes part for a lane; called once by the lane. Waits for the other participants of this process.
      *
-     * @param look called at intervals during the wait: reports completed work of the lane; throws when the lane is to stop waiting
+     * @param look called at intervals during the wait: reports completed work of the lane; throws when the lane is to
+     *     stop waiting
      * @throws IreeException ABORTED when the group has failed; or the refusal of the library
      */
     public void meet(Runnable look) {

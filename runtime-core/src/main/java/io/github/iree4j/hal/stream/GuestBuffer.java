@@ -10,7 +10,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer of another device, whose memory is used in place: where code reaches that, as it is; else imported meanwhile. */
+/** A buffer of another device, with memory used in place: directly where device code reaches the memory, otherwise through a temporary import. */
 final class GuestBuffer implements UsedBuffer {
     private final StreamDevice device;
     private final StoredBuffer<?> lender;

@@ -10,21 +10,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue of the driver, used by one or several streams, and its timeline: every submission signals the next value, its <em>ticket</em>.
- * Submissions are made under the object's lock, which also guards the streams.
+ * A queue of the driver and its timeline, used by one or several streams. Every submission signals the next value: the
+ * submission's <em>ticket</em>. Submissions are made under the object's lock, which also guards the streams.
  */
 final class HardwareQueue {
     /*
-     * STREAM-1: a stream that is alone on its queue, on a device where all are, reserves the tickets of what it was issued before
-     * the submission (reserve()), so that other queues can wait for them; it submits in that order. Otherwise tickets are
-     * assigned at submission, and only submitted work can be waited for: a queue that waits never holds back what it waits for.
+     * STREAM-1: if every stream of the device is alone on its queue, a stream reserves the tickets of issued operations
+     * before submission (reserve()). Other queues can then wait for these tickets; the stream submits in the order of
+     * the tickets. Otherwise tickets are assigned at submission, and only submitted work can be waited for: a waiting
+     * queue never holds back the awaited work.
      */
     private static final Logger LOG = LoggerFactory.getLogger(HardwareQueue.class);
 
     /** Maximum number of submissions per driver call, so that the first of many begins soon. A guess, not measured. */
     private static final int MOST_AT_ONCE = 256;
 
-    /** Between looks for the end. A guess, not measured. */
+    /** Interval between polls for the end. A guess, not measured. */
     private static final long PAUSE_NANOS = 1_000_000_000;
 
     final Lane lane;
@@ -34,10 +35,10 @@ final class HardwareQueue {
     final List<HardwareStream> streams = new ArrayList<>(); // complete before the first issue
 
     // Guarded by this.
-    private long tickets; // the last that was given
+    private long tickets; // last assigned ticket
     private long reached; // as last observed
-    private long given; // the last that the driver took
-    private @Nullable IreeException broken; // why the driver, which is not lost, accepts no more work
+    private long given; // last ticket accepted by the driver
+    private @Nullable IreeException broken; // why the driver accepts no more work although it is not lost
     private final List<Submission> gathered = new ArrayList<>(); // the batch of the next flush
 
     HardwareQueue(StreamDriver driver, Lane lane, boolean reserves) {
@@ -52,12 +53,12 @@ final class HardwareQueue {
         return ++tickets;
     }
 
-    /** Under the lock: the last ticket assigned or reserved. */
+    /** Under the lock: returns the last ticket assigned or reserved. */
     long tickets() {
         return tickets;
     }
 
-    /** Under the lock: the hardware's progress, as last observed. */
+    /** Under the lock: returns the hardware's progress, as last observed. */
     long reached() {
         return reached;
     }
@@ -67,9 +68,9 @@ final class HardwareQueue {
      *
      * @param waits the points to wait for
      * @param work the commands; null for none
-     * @param reserved its reserved ticket; 0 for the next
-     * @param entry notified if the driver refuses it; null for none
-     * @return its ticket
+     * @param reserved the reserved ticket; 0 for the next ticket
+     * @param entry notified if the driver refuses the submission; null for none
+     * @return the submission's ticket
      */
     long submit(TimelineWaits waits, @Nullable StreamWork work, long reserved, @Nullable StreamEntry entry) {
         if (gathered.size() == MOST_AT_ONCE) {
@@ -80,12 +81,12 @@ final class HardwareQueue {
         return ticket;
     }
 
-    /** Under the lock: the last ticket that the driver took. */
+    /** Under the lock: returns the last ticket accepted by the driver. */
     long given() {
         return given;
     }
 
-    /** Under the lock: submits the batch to the driver, in one call. */
+    /** Under the lock: submits the batch to the driver, in a single call. */
     void flush() {
         if (gathered.isEmpty()) {
             return;
@@ -113,7 +114,7 @@ final class HardwareQueue {
         }
     }
 
-    /** Gives the driver submissions; returns the failure, or null. */
+    /** Passes submissions to the driver; returns the failure, or null. */
     private @Nullable IreeException tryGive(List<Submission> submissions) {
         try {
             lane.submit(submissions);
@@ -123,11 +124,11 @@ final class HardwareQueue {
         } catch (RuntimeException | Error e) { // out of memory, for example
             return new IreeException(StatusCode.INTERNAL, "submission failed: " + e, e);
         }
-        streams.forEach(HardwareStream::lookAtHead); // what an observer throws must not take back what the driver has
+        streams.forEach(HardwareStream::lookAtHead); // outside the try block: an observer's exception must not revoke accepted submissions
         return null;
     }
 
-    /** Handles a refused submission whose ticket is assigned: submits an empty one in its place. */
+    /** Handles a refused submission whose ticket is assigned: submits an empty submission in its place. */
     private void refused(Submission submission, IreeException cause) {
         StreamEntry entry = submission.entry();
         if (entry == null) {
@@ -142,28 +143,28 @@ final class HardwareQueue {
         entry.stream.refused(entry, cause, hasPlace);
     }
 
-    /** Work on the hardware completes without help and wakes the waiter; if there is none, the host may signal. */
+    /** Nudges from the host. Work on the hardware completes without help and wakes the waiter; without work, the host may signal. */
     private void nudgeFromHost(long ticket, IreeException cause) {
         if (driver.isLost()) {
             throw cause;
         }
         long value = timeline.value();
-        if (value >= given && value < ticket) { // endBroken() may have been here
+        if (value >= given && value < ticket) { // endBroken() may have signalled already
             timeline.signal(ticket);
         }
     }
 
     /**
-     * Under the lock: if the driver accepts no more work and has completed what it accepted, completes the rest. Returns whether there was
-     * any.
+     * Under the lock: if the driver accepts no more work and has completed all accepted work, completes the rest.
+     * Returns whether there was any.
      */
     boolean endBroken() {
         if (broken == null || reached < given || reached >= tickets) {
             return false;
         }
         try {
-            if (timeline.value() < tickets) { // else a nudge was the last
-                timeline.signal(tickets); // other queues may wait for it
+            if (timeline.value() < tickets) { // otherwise a nudge was the last submission
+                timeline.signal(tickets); // other queues may wait for this ticket
             }
         } catch (RuntimeException | Error e) {
             LOG.error("a queue that takes nothing any more could not be ended for others that wait for it", e);
@@ -172,7 +173,7 @@ final class HardwareQueue {
         return true;
     }
 
-    /** Submits only the signal of the next ticket, so that its waiters wake up. */
+    /** Submits only the signal of the next ticket, to wake its waiters. */
     synchronized void nudge() {
         submit(TimelineWaits.NONE, null, 0, null);
         flush();
@@ -181,11 +182,11 @@ final class HardwareQueue {
     /** Under the lock: signals from the host that everything up to a ticket is complete, because the hardware will not. */
     void signal(long ticket) {
         if (broken != null && ticket <= reached) {
-            return; // by endBroken()
+            return; // signalled by endBroken()
         }
         try {
             timeline.signal(ticket);
-        } catch (RuntimeException | Error e) { // others wait for it: the lane may say so, which has nothing before it
+        } catch (RuntimeException | Error e) { // other queues wait for the ticket: the lane, with nothing left before it, may signal
             if (driver.isLost() || tryGive(List.of(new Submission(TimelineWaits.NONE, null, ticket, null))) != null) {
                 throw e;
             }
@@ -193,12 +194,12 @@ final class HardwareQueue {
         reached = Math.max(reached, ticket);
     }
 
-    /** The first ticket that has not been observed as reached. */
+    /** Returns the first ticket not observed as reached. */
     synchronized long next() {
         return reached + 1;
     }
 
-    /** Reads the hardware's progress, and ends completed entries; returns how many operations. */
+    /** Reads the hardware's progress, and ends completed entries; returns the number of ended operations. */
     int look() {
         long now = timeline.value();
         Ended ended = new Ended();
@@ -215,7 +216,7 @@ final class HardwareQueue {
         return ended.tell();
     }
 
-    /** Whether the hardware has work left. */
+    /** Returns whether the hardware has work left. */
     synchronized boolean isBusy() {
         for (HardwareStream stream : streams) {
             if (stream.isHardwareBusy()) {
@@ -225,7 +226,10 @@ final class HardwareQueue {
         return false;
     }
 
-    /** Whether everything that the driver took is complete, nudges too; false where it cannot tell, since it may still use its resources. */
+    /**
+     * Returns whether all work accepted by the driver has completed, including nudges. False where the driver cannot
+     * tell: the hardware may still use resources.
+     */
     boolean isOver() {
         try {
             return driver.isLost() || timeline.value() >= lastGiven();
@@ -234,7 +238,7 @@ final class HardwareQueue {
         }
     }
 
-    /** Waits until {@link #isOver}, also for a driver that never tells. Nothing is submitted any more, and no other thread waits. */
+    /** Waits until {@link #isOver}, also for a driver that never answers. Nothing is submitted any more, and no other thread waits. */
     void awaitOver() {
         boolean told = false;
         while (!isOver()) {
@@ -255,7 +259,7 @@ final class HardwareQueue {
         return given;
     }
 
-    /** Ends everything that was given to the lost hardware. */
+    /** Ends all work given to the lost hardware. */
     void abandon(IreeException cause) {
         Ended ended = new Ended();
         synchronized (this) {
@@ -264,7 +268,7 @@ final class HardwareQueue {
         ended.tell();
     }
 
-    /** Under the lock. */
+    /** Ends all work given to the lost hardware; under the lock. */
     void abandon(IreeException cause, Ended ended) {
         List<Submission> never = new ArrayList<>(gathered);
         for (HardwareStream stream : streams) {
@@ -272,7 +276,7 @@ final class HardwareQueue {
         }
         if (driver.isLost()) {
             gathered.clear();
-            never.add(new Submission(TimelineWaits.NONE, null, tickets, null)); // the end of a step of the host
+            never.add(new Submission(TimelineWaits.NONE, null, tickets, null)); // end of a host step
             lane.lost(never);
         }
     }

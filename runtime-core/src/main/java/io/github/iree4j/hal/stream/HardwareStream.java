@@ -19,24 +19,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts operations on a hardware queue in the order of issue. An operation that needs no hardware is complete with the submission
- * before it; behind a host step nothing is submitted until the step is complete.
+ * Puts operations on a hardware queue in the order of issue. An operation without hardware work completes with the
+ * submission before it. Behind a host step, nothing is submitted until the step has completed.
  */
 final class HardwareStream implements FifoBackend {
     /*
      *   issue -> held (behind a step) -> begun (submitted, if there is something to submit) -> its step, if any -> over
      *
-     * STREAM-2: entries begin, and complete, in the order of issue; at most one runs its step at a time, the last of `begun`,
-     * once everything before it is complete.
-     * STREAM-3: every entry is reported once: the thread that takes it off `held` or `begun` under the lock puts it on `over` and reports that afterwards.
+     * STREAM-2: entries begin, and complete, in the order of issue. At most one entry runs its step at a time: the last
+     * entry of `begun`, once everything before has completed.
+     * STREAM-3: every entry is reported once: the thread that takes an entry off `held` or `begun` under the lock puts
+     * the entry on `over`, and reports afterwards.
      *
-     * STREAM-7: entries are reported in the order of completion, those that complete together at once, by one thread at a time; a
-     * thread that finds another reporting leaves its entries to that one, which re-checks. Callbacks run afterwards (Ended): one
-     * that waits for what another thread ends must not block the report of that.
+     * STREAM-7: entries are reported in the order of completion, by a single thread at a time; entries that complete
+     * together are reported together. While a thread is reporting, other threads leave their entries to the reporting
+     * thread, which re-checks. Callbacks run afterwards (Ended): a callback may wait for work that another thread ends,
+     * and must not block the report of the ended work.
      *
-     * STREAM-11: an entry of a stopped stream does nothing, and keeps its place behind its waits: queues that wait for its ticket run
-     * after these, and so does the next user of memory that the scheduler takes to be unused once it is over. Its ticket is reached before
-     * the waits of entries behind it, which may be for those queues.
+     * STREAM-11: an entry of a stopped stream does nothing, and keeps its place behind its waits. Queues waiting for
+     * the entry's ticket run after these waits. So does the next user of memory considered unused by the scheduler once
+     * the entry has completed. The entry's ticket is reached before the waits of later entries, since later waits may
+     * be for these queues.
      *
      * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
      */
@@ -47,17 +50,17 @@ final class HardwareStream implements FifoBackend {
     private final int index;
     private final ArrayDeque<StreamEntry> held = new ArrayDeque<>();
     private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
-    private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // by epoch, those not complete
+    private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // entries not yet complete, by epoch
     final List<StreamEntry> over = new ArrayList<>(); // to be reported
 
     @Nullable
-    Thread stepThread; // while the step runs; null again when it continues elsewhere
+    Thread stepThread; // thread of the running step; null again when the step continues elsewhere
 
     private boolean telling; // a thread is reporting
-    private @Nullable StreamEntry stepping; // its step is due or running: nothing begins behind it
+    private @Nullable StreamEntry stepping; // entry whose step is due or running: nothing begins behind this entry
     private boolean stepUnderWay;
     private long last; // ticket of the last submission
-    private long overEpoch; // everything up to it is complete
+    private long overEpoch; // everything up to this epoch is complete
     private @Nullable IreeException gone; // why the stream was stopped
 
     private volatile @Nullable QueueScheduler scheduler;
@@ -85,7 +88,7 @@ final class HardwareStream implements FifoBackend {
         device.enter();
         StreamWork work = null;
         HostStep step = null;
-        IreeException failure = whyGone(); // it keeps its place: it is promised, and others rely on its order
+        IreeException failure = whyGone(); // a failed operation keeps its place: the epoch is promised, and other operations rely on the order
         try {
             if (failure == null) {
                 work = own.prepare();
@@ -111,7 +114,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** The points that the hardware waits for; null for none, or when all are reached. */
+    /** Returns the points for the hardware to wait for; null for none, or when all are reached. */
     private @Nullable TimelineWaits waits(Issue next) {
         TimelineWaits all = null;
         for (Issue.Wait each : next.waits()) {
@@ -130,8 +133,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * The last ticket of other streams on this hardware queue that an operation runs after. All commands begin after what was
-     * submitted before them, so no wait is needed.
+     * Returns the last ticket of other streams on this hardware queue that must precede an operation. Commands begin
+     * after everything submitted before, so no wait is needed.
      */
     private long pointOnThisQueue(Issue next) {
         long last = 0;
@@ -143,7 +146,7 @@ final class HardwareStream implements FifoBackend {
         return last;
     }
 
-    /** Under the lock. */
+    /** Adds an entry; under the lock. */
     private void add(StreamEntry entry, Ended ended) {
         entry.fail(gone);
         if (queue.reserves) {
@@ -186,7 +189,7 @@ final class HardwareStream implements FifoBackend {
         entry.end = entry.step == null ? queue.tickets() : queue.reserve();
     }
 
-    /** Begins an entry: adds it to the next batch, if there is something to submit. */
+    /** Begins an entry: adds the entry to the next batch, if there is something to submit. */
     private void begin(StreamEntry entry) {
         if (gone != null) {
             beginWithoutWork(entry);
@@ -221,30 +224,30 @@ final class HardwareStream implements FifoBackend {
         begun.add(entry);
     }
 
-    /** Under the lock: the driver has refused an entry; an empty submission took its place, or the stream is unusable. */
+    /** Handles an entry refused by the driver, under the lock: an empty submission took the entry's place, or the stream is unusable. */
     void refused(StreamEntry entry, IreeException cause, boolean hasPlace) {
         entry.fail(cause);
         if (!hasPlace || device.driver().isLost()) {
-            device.loseLater(cause); // the waiter's own wait need not report it
+            device.loseLater(cause); // the loss of the device may not be reported by the waiter's own wait
         }
     }
 
     @Override
     public boolean canWaitFor(FifoBackend producer, long epoch) {
-        // A reserved ticket is eventually submitted; any other is not a point before its submission.
+        // A reserved ticket is eventually submitted; an unreserved ticket exists only after its submission.
         return producer instanceof HardwareStream other
                 && (other.device == device || device.driver().canWaitForLanesOf(other.device.driver()))
                 && (other.queue.reserves || other.point(epoch) >= 0);
     }
 
-    /** The ticket at which an epoch is complete; 0 when it is complete, negative when there is none yet. */
+    /** Returns the ticket at which an epoch completes; 0 when the epoch has completed, negative when there is no ticket yet. */
     long point(long epoch) {
         synchronized (queue) {
             if (epoch <= overEpoch) {
                 return 0;
             }
             Map.Entry<Long, StreamEntry> entry = entries.ceilingEntry(epoch);
-            if (entry == null) { // refused because the device is closed: everything before it
+            if (entry == null) { // refused because the device is closed: wait for everything before
                 return gone == null ? -1 : entries.isEmpty() ? 0 : queue.tickets();
             }
             long end = entry.getValue().end;
@@ -252,18 +255,18 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** The answer of a premise that is asserted: it must not end the retirement that asks while the device is being lost. */
+    /** Answers for an asserted premise: an exception must not end the retirement in progress while the device is being lost. */
     @Override
     public boolean hasPassed(long epoch) {
         try {
             return hasReached(epoch);
         } catch (IreeException e) {
-            return true; // not known to be under way
+            return true; // not known to be in flight
         }
     }
 
     /**
-     * Returns whether the hardware is past an epoch.
+     * Returns whether the hardware has passed an epoch.
      *
      * @throws IreeException ABORTED when the device is lost
      */
@@ -317,8 +320,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Reports the begin of commands that the driver has, with nothing before them on the stream. Points that the hardware waits for may
-     * still hold them back.
+     * Reports the begin of submitted commands with nothing before them on the stream. Points awaited by the hardware
+     * may still hold the commands back.
      */
     void lookAtHead() {
         StreamEntry head = begun.peek();
@@ -327,13 +330,13 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** An entry is complete, and everything before it. */
+    /** Records that an entry and everything before it are complete. */
     private void passed(StreamEntry entry) {
         overEpoch = entry.epoch;
         entries.headMap(entry.epoch, true).clear();
     }
 
-    /** Under the lock. */
+    /** Starts a host step on a new thread; under the lock. */
     void startStep(StreamEntry entry) {
         stepBegins(entry);
         CallThreads.start("iree4j-host-step " + device.id() + " queue " + index, () -> StepRun.all(this, entry));
@@ -341,7 +344,7 @@ final class HardwareStream implements FifoBackend {
 
     private void stepBegins(StreamEntry entry) {
         stepUnderWay = true;
-        if (!entry.seen) { // without commands before it
+        if (!entry.seen) { // no commands before the step
             entry.seen = owner().seenToBegin(entry.operation);
         }
     }
@@ -352,12 +355,12 @@ final class HardwareStream implements FifoBackend {
                 : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
-    /** Under the lock: a step is complete: continues with held entries; returns the next step, if it can run at once. */
+    /** Continues with held entries after a completed step, under the lock. Returns the next step if the step can run at once. */
     @Nullable
     StreamEntry stepOver(StreamEntry entry, Ended ended) {
         stepping = null;
         stepUnderWay = false;
-        begun.remove(entry); // everything before it is complete
+        begun.remove(entry); // everything before this entry is complete
         if (queue.reserves && !device.isHardwareLost()) {
             try {
                 queue.signal(entry.end);
@@ -385,7 +388,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Once the stream is stopped and nothing is in flight: signals the tickets of steps that were not run, so that no waiter hangs. */
+    /** Signals the tickets of steps that did not run, once the stream is stopped and nothing is in flight, so that no waiter hangs. */
     private void settle() {
         if (gone != null && queue.reserves && begun.isEmpty() && held.isEmpty() && !device.isHardwareLost()) {
             try {
@@ -404,7 +407,7 @@ final class HardwareStream implements FifoBackend {
      * Stops the stream: entries that have not begun fail, and end in their turn.
      *
      * @param cause the cause
-     * @param failing whether begun entries fail too, on completion
+     * @param failing whether begun entries also fail on completion
      */
     void stop(IreeException cause, boolean failing) {
         Ended ended = new Ended();
@@ -414,11 +417,11 @@ final class HardwareStream implements FifoBackend {
             }
             held.forEach(entry -> entry.fail(cause));
             StreamEntry ahead = stepping;
-            if (ahead != null && !stepUnderWay) { // it will not be run
+            if (ahead != null && !stepUnderWay) { // this step will not run
                 ahead.fail(cause);
                 stepping = null;
                 if (queue.reserves && !device.isHardwareLost()) {
-                    // A submission of its own: what is behind it may wait for queues that wait for its end.
+                    // A separate submission: later entries may wait for queues that wait for this entry's end.
                     last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
                     ahead.ticket = last;
                 }
@@ -426,7 +429,7 @@ final class HardwareStream implements FifoBackend {
             if (failing) {
                 begun.forEach(entry -> entry.fail(cause));
             }
-            if (!device.isHardwareLost()) { // else abandon() ends them
+            if (!device.isHardwareLost()) { // otherwise abandon() ends the entries
                 beginHeld();
                 queue.flush();
             }
@@ -437,9 +440,9 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Under the lock: the hardware is lost; ends everything but a running step.
+     * Ends everything except a running step after the loss of the hardware; under the lock.
      *
-     * @param never receives the places of entries that were promised to other queues and not submitted
+     * @param never receives the places of unsubmitted entries promised to other queues
      */
     void abandon(IreeException cause, Ended ended, List<Submission> never) {
         if (gone == null) {
@@ -465,8 +468,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * STREAM-6: fails the signals of all entries that are not complete, so that waiters do not hang; entries keep their resources
-     * until they complete.
+     * STREAM-6: fails the signals of all incomplete entries, so that waiters do not hang. Entries keep their resources
+     * until completion.
      */
     void failSignals(IreeException cause) {
         boolean outer = HeldCallbacks.begin();
@@ -485,13 +488,13 @@ final class HardwareStream implements FifoBackend {
         entry.operation.failSignals(cause);
     }
 
-    /** Under the lock: whether the hardware has work left. */
+    /** Returns whether the hardware has work left; under the lock. */
     boolean isHardwareBusy() {
         StreamEntry head = begun.peek();
         return head != null && !(head == stepping && stepUnderWay);
     }
 
-    /** Whether the calling thread runs a step of this stream. */
+    /** Returns whether the calling thread runs a step of this stream. */
     boolean isStepThread() {
         synchronized (queue) {
             return Thread.currentThread().equals(stepThread);
@@ -499,8 +502,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Reports completed entries to the scheduler; without a lock, callbacks being deferred. STREAM-7. Returns their number: 0
-     * when there were none, or another thread is reporting.
+     * Reports completed entries to the scheduler; without a lock, with deferred callbacks. STREAM-7. Returns the number
+     * of entries: 0 when there were none, or when another thread is reporting.
      */
     int tellOver() {
         List<StreamEntry> next;
@@ -530,7 +533,7 @@ final class HardwareStream implements FifoBackend {
     }
 
     private void tell(List<StreamEntry> next) {
-        long upTo = 0; // last epoch that has succeeded and is not reported
+        long upTo = 0; // last successful epoch not yet reported
         for (StreamEntry entry : next) {
             try {
                 entry.hardwareOver();
@@ -555,7 +558,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Isolates reports: a throw while one operation ends must not affect the others. */
+    /** Isolates reports: an exception while one operation ends must not affect other operations. */
     private void end(long epoch, Runnable report) {
         try {
             report.run();

@@ -13,20 +13,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Host memory of other devices, as this device uses it: a slab that a pool took from the system is imported once, as a whole, and
- * stays imported until it is returned to the system; other memory is imported while it is used. Read-only memory that the driver does not
- * import is copied while it is used: nobody writes it. Safe from any thread.
+ * Host memory of other devices, as used by this device. A slab that a pool took from the system is imported once, as a
+ * whole, and stays imported until its return to the system; other memory is imported during its use. Read-only memory
+ * not importable by the driver is copied during its use: nobody writes such memory. Safe from any thread.
  */
 final class HostImports implements AutoCloseable {
     private final StreamDevice device;
     private final StreamMemory memory;
-    private final List<Import> imports = new ArrayList<>(); // a few: slabs; guarded by this
+    private final List<Import> imports = new ArrayList<>(); // a few slabs; guarded by this
     private boolean closed; // guarded by this
 
     /** An import into the driver. */
     private static final class Import {
         final MemorySegment bytes;
-        final boolean whole; // a slab, shared by its buffers
+        final boolean whole; // whether a slab shared by its buffers was imported
         final DriverMemory allocation;
         final long first; // first address of the import
         int uses;
@@ -38,7 +38,7 @@ final class HostImports implements AutoCloseable {
             this.first = first;
         }
 
-        /** Whether it is of this memory, and not of an earlier allocation at that address. */
+        /** Returns whether the import is of the given slab, and not of an earlier allocation at the same address. */
         boolean is(MemorySegment slab) {
             return whole && bytes.address() == slab.address() && bytes.scope().equals(slab.scope());
         }
@@ -56,7 +56,7 @@ final class HostImports implements AutoCloseable {
     /**
      * Returns why host memory cannot be used in place.
      *
-     * @return the missing capability; null when it can
+     * @return the missing capability; null without an obstacle
      */
     static @Nullable String obstacle(StreamDevice device) {
         String obstacle = device.driver().hostMemoryObstacle();
@@ -65,7 +65,7 @@ final class HostImports implements AutoCloseable {
                 : obstacle;
     }
 
-    /** The same, for memory of a device. */
+    /** Returns why memory of another device cannot be used in place; null without an obstacle. */
     static @Nullable String obstacle(StreamDevice device, Device other) {
         if (other.equals(device)) {
             return null;
@@ -80,9 +80,10 @@ final class HostImports implements AutoCloseable {
     /**
      * Begins a use.
      *
-     * @param storage of another device, pinned until {@link #end}
+     * @param storage storage of another device, pinned until {@link #end}
      * @return the same bytes for this device
-     * @throws IreeException UNIMPLEMENTED when the driver cannot; RESOURCE_EXHAUSTED when it is out of memory
+     * @throws IreeException UNIMPLEMENTED when the driver cannot import; RESOURCE_EXHAUSTED when the driver is out of
+     *     memory
      */
     synchronized StreamStorage begin(BufferStorage storage) {
         MemorySegment bytes = Objects.requireNonNull(storage.host());
@@ -119,7 +120,7 @@ final class HostImports implements AutoCloseable {
                     "device '%s' cannot use memory of another device in place: %s; copy it"
                             .formatted(device.id(), obstacle));
         }
-        // Drivers import whole pages: those that contain the bytes. Their other bytes are not accessed.
+        // Drivers import the whole pages containing the bytes. Other bytes of the pages are not accessed.
         long alignment = device.driver().limits().hostAlignment();
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
@@ -171,12 +172,12 @@ final class HostImports implements AutoCloseable {
         drop(true);
     }
 
-    /** Number of imports. */
+    /** Returns the number of imports. */
     synchronized int count() {
         return imports.size();
     }
 
-    /** Releases all imports, those in use once they are unused. */
+    /** Releases all imports; an import in use is released after its last use. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -26,7 +26,7 @@ final class HostOperations {
         protected void release() {}
     }
 
-    /** Runs user code; a detached call is only started in the order of the queue. */
+    /** Runs user code. A detached call is only started in the order of the queue. */
     static final class Call extends StreamOperation implements HostStep {
         private final HostCall call;
         private final boolean detached;

@@ -8,20 +8,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Host memory that is registered with one driver. A driver accepts each page once, for all its devices, but imports may overlap: a page stays
- * registered while any import contains it. Safe from any thread.
+ * Host memory registered with a driver. A driver accepts each page once, for all its devices, but imports may overlap:
+ * a page stays registered while any import contains the page. Safe from any thread.
  */
 public final class HostRegistrations {
-    /** A device that registers host memory with its driver, for all devices of the driver. */
+    /** A device registering host memory with its driver, for all devices of the driver. */
     public interface Registrar {
         /**
-         * Registers pages; the device stays open until they are unregistered.
+         * Registers pages; the device stays open until the pages are unregistered.
          *
          * @param host first byte
          * @param size bytes
-         * @param readOnly whether devices only read them
-         * @return their address for code of devices
-         * @throws IreeException if the driver refuses it
+         * @param readOnly whether devices only read the pages
+         * @return the pages' address for code of devices
+         * @throws IreeException if the driver refuses the pages
          */
         long register(long host, long size, boolean readOnly);
 
@@ -33,12 +33,12 @@ public final class HostRegistrations {
         void unregister(long host);
     }
 
-    /** Pages that were registered together. */
+    /** Pages registered together. */
     private static final class Range {
-        final Registrar owner; // only it can unregister them
+        final Registrar owner; // the only device able to unregister the pages
         final long first;
         final long end;
-        final long address; // of the first byte for code of devices, the same for all
+        final long address; // of the first byte for code of devices, the same for all devices
         final boolean readOnly;
         int users;
 
@@ -52,15 +52,15 @@ public final class HostRegistrations {
     }
 
     // Guarded by this.
-    private final TreeMap<Long, Range> ranges = new TreeMap<>(); // by their first address; none overlap
-    private final TreeMap<Long, Range> addresses = new TreeMap<>(); // by their address for devices
+    private final TreeMap<Long, Range> ranges = new TreeMap<>(); // by first address; ranges do not overlap
+    private final TreeMap<Long, Range> addresses = new TreeMap<>(); // by address for devices
 
-    private volatile boolean split; // some import has several, or had
+    private volatile boolean split; // whether some import has had several ranges
 
-    /** Creates the registrations of one driver, without memory. */
+    /** Creates the registrations of a driver, without memory. */
     public HostRegistrations() {}
 
-    /** Host memory, registered until it is closed. */
+    /** Host memory, registered until the import is closed. */
     public final class Import implements AutoCloseable {
         private final List<Range> parts;
         private final long address;
@@ -71,7 +71,7 @@ public final class HostRegistrations {
         }
 
         /**
-         * Returns its address for code of devices.
+         * Returns the memory's address for code of devices.
          *
          * @return address of the first byte
          */
@@ -86,15 +86,15 @@ public final class HostRegistrations {
     }
 
     /**
-     * Registers those pages of a range that are not registered yet.
+     * Registers the pages of a range not registered yet.
      *
-     * @param device the device that registers them
+     * @param device the device that registers the pages
      * @param host first byte, at the beginning of a page
      * @param size bytes of whole pages
      * @param readOnly whether devices only read the range
      * @return the registered memory
-     * @throws IreeException if the driver refuses it; UNIMPLEMENTED when the range is not contiguous for devices, or is to be written and has pages
-     *     that are registered to be read
+     * @throws IreeException if the driver refuses the memory; UNIMPLEMENTED when the range is not contiguous for
+     *     devices, or is to be written and has pages registered for reading
      */
     public synchronized Import register(Registrar device, long host, long size, boolean readOnly) {
         List<Range> parts = new ArrayList<>(1);
@@ -152,7 +152,8 @@ public final class HostRegistrations {
     }
 
     /**
-     * Returns how many bytes from an address were registered together; drivers neither fill nor copy across such a border.
+     * Returns the number of bytes from an address that were registered together; drivers neither fill nor copy across
+     * the border of a registration.
      *
      * @param address for code of devices
      * @param length bytes at most

@@ -11,8 +11,9 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Moves bytes between the host and memory that is not host-visible, for callers that block. In pieces, so that memory use is
- * bounded regardless of the length. On the last queue of the device, a dedicated transfer queue where there is one.
+ * Moves bytes between the host and memory that is not host-visible, for blocking callers. Transfers are split into
+ * pieces, so that memory use is bounded regardless of the length, and run on the last queue of the device: a dedicated
+ * transfer queue where there is one.
  */
 final class HostTransfers {
     /** Bytes of a piece. A guess, not measured. */
@@ -43,7 +44,7 @@ final class HostTransfers {
                     TransferPlan.submit(queue, null, done, () -> BufferTransfers.updates(queue, use, to, piece));
                 }
                 if (pieces > 1) {
-                    await(timeline, pieces - 1, use); // one is in flight while the next is captured
+                    await(timeline, pieces - 1, use); // one piece is in flight while the next is captured
                 }
             }
             if (pieces > 0) {
@@ -81,7 +82,10 @@ final class HostTransfers {
         }
     }
 
-    /** Waits; once the memory's deallocation is issued, in spite of interrupts: it waits for the caller, and for nothing else that uses the memory. */
+    /**
+     * Waits for a transfer. Once the memory's deallocation is issued, interrupts do not end the wait: the deallocation
+     * waits for the caller, and for nothing else that uses the memory.
+     */
     private static void await(TimelineSemaphore timeline, long value, StreamBuffer.HostUse use) {
         boolean interrupted = false;
         try (Fence done = Fence.at(timeline, value)) {

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of the hardware: submissions begin in order, once its waits are reached. Every submission ends by raising
- * the lane's timeline to its ticket.
+ * A queue of the hardware. Submissions begin in order, each once its waits are reached. Every submission ends by
+ * raising the lane's timeline to the submission's ticket.
  */
 public interface Lane {
 
@@ -25,35 +25,36 @@ public interface Lane {
     boolean computes();
 
     /**
-     * Returns the timeline whose value is the ticket of the last submission that is complete.
+     * Returns the lane's timeline. The value of the timeline is the ticket of the last completed submission.
      *
-     * @return the timeline, which belongs to the lane
+     * @return the timeline, owned by the lane
      */
     DriverTimeline timeline();
 
     /**
-     * Returns what of the calling thread goes with the commands that it submits: the trace that it is in. For the thread that submits an operation
-     * with commands; must be quick, and not block or throw.
+     * Returns the calling thread's context for commands submitted by the thread: its current trace. For a thread
+     * submitting an operation with commands; must be quick, and must not block or throw.
      *
-     * @return what {@link Submission#context} returns; null for nothing
+     * @return the value for {@link Submission#context}; null for no context
      */
     default @Nullable Object context() {
         return null;
     }
 
     /**
-     * Gives the driver submissions, all or none. One thread at a time; the tickets rise.
+     * Passes submissions to the driver, all or none. One thread at a time; the tickets rise.
      *
-     * @param submissions in order, at least one
-     * @throws IreeException if the driver refuses them
+     * @param submissions in order, at least one submission
+     * @throws IreeException if the driver refuses the submissions
      */
     void submit(List<Submission> submissions);
 
     /**
-     * Reports submissions that a lost device is not given, though others may wait for their tickets. For lanes that those of other devices wait
-     * for: they must not take a ticket for over before its waits are. Called as {@link #submit} is, after the last of it.
+     * Reports submissions withheld from a lost device although other lanes may wait for their tickets. For lanes
+     * awaited by lanes of other devices: a waiting lane must not consider a ticket complete before the waits of the
+     * ticket's submission are reached. Called like {@link #submit}, after the last such call.
      *
-     * @param never in order, at least one; the last has the last ticket
+     * @param never in order, at least one submission; the last has the last ticket
      */
     default void lost(List<Submission> never) {}
 }

@@ -5,12 +5,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kinds of memory by use; two uses may have the same kind. Kinds of different types differ in their names and HAL types.
+ * The kinds of memory by use; two uses may have the same kind. Kinds of different types differ in their names and HAL
+ * types.
  *
- * @param device the fastest for the device, host-visible or not
- * @param shared host-visible device memory; null where there is none
- * @param upload memory that the host writes
- * @param readback memory that the host reads
+ * @param device the fastest kind for the device, host-visible or not
+ * @param shared host-visible device memory; null for none
+ * @param upload memory written by the host
+ * @param readback memory read by the host
  */
 public record MemoryKinds(MemoryKind device, @Nullable MemoryKind shared, MemoryKind upload, MemoryKind readback) {
 
@@ -29,7 +30,7 @@ public record MemoryKinds(MemoryKind device, @Nullable MemoryKind shared, Memory
         return kinds;
     }
 
-    /** Returns the kind of a type of the driver; null where none is used. */
+    /** Returns the kind of a driver's type; null for a type not in use. */
     @Nullable
     MemoryKind ofType(int type) {
         for (MemoryKind kind : kinds()) {

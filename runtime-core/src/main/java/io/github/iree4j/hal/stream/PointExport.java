@@ -8,18 +8,22 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** A native timeline (the twin) that follows one of ours, for foreign waiters. Closed once ours has no signaller left, or with the device. */
+/**
+ * A native timeline (the twin) that follows a local semaphore (the source), for foreign waiters. Closed once the source
+ * has no signaller left, or with the device.
+ */
 final class PointExport implements Timepoint, AutoCloseable {
     /**
-     * From here on the twin stands for a failure, as in IREE (hal/semaphore.h): native waiters see none, and must not hang. The difference is
-     * the last value that ours had reached, 0 from IREE, which tells none.
+     * First value of the twin that denotes a failure, as in IREE (hal/semaphore.h): native waiters see no failures, and
+     * must not hang. The excess over this constant is the last value reached by the source; 0 from IREE, which reports
+     * no value.
      */
     static final long FAILED = Integer.MAX_VALUE;
 
     private final StreamDevice device;
     private final TimelineSemaphore source;
     private final DriverTimeline twin;
-    private long value; // of the twin; guarded by this, like the next two
+    private long value; // value of the twin; guarded by this, like the next two fields
     private Cancellation wait = Cancellation.OVER;
     private boolean closed;
 
@@ -30,7 +34,7 @@ final class PointExport implements Timepoint, AutoCloseable {
         this.value = value;
     }
 
-    /** Returns a descriptor of the twin, the caller's. */
+    /** Returns a descriptor of the twin, owned by the caller. */
     static int create(StreamDevice device, TimelineSemaphore source) {
         if (!source.scope().includes(SemaphoreScope.SYSTEM_WIDE)) {
             throw new IreeException(
@@ -54,7 +58,7 @@ final class PointExport implements Timepoint, AutoCloseable {
         }
     }
 
-    /** Checks a value of a timeline that is shared. */
+    /** Checks a value of a shared timeline. */
     static void checkValue(long value, String refusal) {
         if (value >= FAILED) {
             throw new IreeException(
@@ -91,7 +95,7 @@ final class PointExport implements Timepoint, AutoCloseable {
                 if (failure == null && now < FAILED) {
                     signal(now);
                 }
-            } catch (IreeException e) { // device lost: its own waiters are notified here, foreign ones by the driver
+            } catch (IreeException e) { // device lost: the device's waiters are notified here, foreign waiters by the driver
                 device.loseLater(e);
             }
         }
@@ -102,7 +106,7 @@ final class PointExport implements Timepoint, AutoCloseable {
         }
     }
 
-    /** Under the lock. */
+    /** Signals the twin; under the lock. */
     private void signal(long next) {
         if (next > value) {
             twin.signal(next);
@@ -110,7 +114,7 @@ final class PointExport implements Timepoint, AutoCloseable {
         }
     }
 
-    /** Nothing more is forwarded: ours has failed, has no signaller left or counts too far, or the device is closed. */
+    /** Stops forwarding: the source has failed, has no signaller left or counts too far, or the device is closed. */
     @Override
     public void close() {
         Cancellation registered;
@@ -123,7 +127,7 @@ final class PointExport implements Timepoint, AutoCloseable {
             try {
                 signal(FAILED + Math.min(source.value(), FAILED - 1));
             } catch (IreeException e) {
-                // The device is lost, which is known or will be: this is also how it ends.
+                // The device is lost, and the loss is or will be reported: a lost device also closes its exports.
             }
         }
         registered.cancel();

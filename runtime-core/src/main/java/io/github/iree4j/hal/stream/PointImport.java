@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An imported value of a foreign timeline that signals one of ours. Submissions wait for it natively; the host learns of it from the waiter. */
+/** An imported value of a foreign timeline that signals a local semaphore. Submissions wait for the value natively; the waiter notifies the host. */
 final class PointImport implements WatchedPoint, Cancellation {
     private final CompletionWaiter waiter;
     private final ForeignPoint point;
@@ -23,7 +23,7 @@ final class PointImport implements WatchedPoint, Cancellation {
         this.value = value;
     }
 
-    /** Imports a point; the driver then owns the descriptor, unless this throws. */
+    /** Imports a point. The driver then owns the descriptor, unless this method throws. */
     static PointImport create(
             StreamDevice device, CompletionWaiter waiter, int descriptor, TimelineSemaphore semaphore, long value) {
         PointExport.checkValue(value, "semaphore value %d cannot be imported");
@@ -87,7 +87,10 @@ final class PointImport implements WatchedPoint, Cancellation {
         return value;
     }
 
-    /** Of a timeline that has failed only what {@link PointExport} tells is known: whether it had reached the value. */
+    /**
+     * Ends the import. A failed timeline only encodes its last value, see {@link PointExport}; the import succeeds if
+     * the timeline had reached the value.
+     */
     @Override
     public void reached(long now) {
         boolean failed = value < PointExport.FAILED && now >= PointExport.FAILED;
@@ -101,7 +104,7 @@ final class PointImport implements WatchedPoint, Cancellation {
                         .formatted(value, now - PointExport.FAILED)));
     }
 
-    /** The foreign timeline has reached the value, or polling has ended. */
+    /** Ends the import: the foreign timeline has reached the value, or polling has ended. */
     @Override
     public void end(@Nullable IreeException failure) {
         if (!over.compareAndSet(false, true)) {
@@ -131,7 +134,7 @@ final class PointImport implements WatchedPoint, Cancellation {
     }
 
     private void release() {
-        point.timeline().close(); // submissions that wait for it retain it
+        point.timeline().close(); // waiting submissions retain the timeline
         semaphore.release();
     }
 }

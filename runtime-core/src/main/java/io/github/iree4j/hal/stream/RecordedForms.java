@@ -23,20 +23,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device's forms of the commands of one command buffer: a {@link CommandForm} is created at the first execution and reused by
- * later ones, with other bindings if need be; overlapping executions have one each.
+ * A device's forms of the commands of a command buffer. A {@link CommandForm} is created at the first execution and
+ * reused by later executions, with other bindings if need be; overlapping executions use separate forms.
  */
 final class RecordedForms implements RecordingBackend {
-    /** Maximum number of idle forms; further overlapping executions create their own. */
+    /** Maximum number of idle forms; further overlapping executions create new forms. */
     private static final int KEPT_LIMIT = 8;
 
     private final StreamDevice device;
     private final boolean oneShot;
-    private @Nullable Part whole; // once it is finished
-    private final Map<Long, Part> parts = new HashMap<>(0); // between collectives, by their regions; guarded by itself
-    private @Nullable StreamStorage updates; // null for none
+    private @Nullable Part whole; // set once the recording is finished
+    private final Map<Long, Part> parts = new HashMap<>(0); // parts between collectives, by regions; guarded by itself
+    private @Nullable StreamStorage updates; // bytes of the updates; null for none
 
-    /** The commands, or those between two collectives, and their forms. */
+    /** All commands, or the commands between two collectives, and their forms. */
     final class Part {
         final Recording recording;
         private final boolean[] written; // by place, see ResolvedBindings
@@ -48,7 +48,7 @@ final class RecordedForms implements RecordingBackend {
         }
 
         /**
-         * Lends a form for one execution.
+         * Lends a form for an execution.
          *
          * @param lane the lane of the submission
          * @return the form, to be returned with {@link #giveBack}; the command buffer is retained meanwhile
@@ -66,12 +66,12 @@ final class RecordedForms implements RecordingBackend {
             return new BoundForm(lane, bindings, device.encoder().form(recording, bindings, updates, lane, oneShot));
         }
 
-        /** Takes back a form that no hardware uses any more. */
+        /** Takes back a form no longer used by hardware. */
         void giveBack(BoundForm used) {
             if (!oneShot) {
                 synchronized (idle) {
                     if (idle.size() < KEPT_LIMIT) {
-                        idle.addFirst(used); // the last one used likely has the next bindings
+                        idle.addFirst(used); // the form used last likely has the next bindings
                         return;
                     }
                 }
@@ -81,14 +81,14 @@ final class RecordedForms implements RecordingBackend {
 
         private void close() {
             synchronized (idle) {
-                idle.forEach(BoundForm::close); // all of them: executions retain the command buffer
+                idle.forEach(BoundForm::close); // all forms are idle: executions retain the command buffer
                 idle.clear();
             }
         }
     }
 
     /**
-     * Creates the forms of a command buffer that is going to be recorded.
+     * Creates the forms of a command buffer to be recorded.
      *
      * @param oneShot whether the command buffer is executed once, so that no binding ever changes
      */
@@ -97,23 +97,23 @@ final class RecordedForms implements RecordingBackend {
         this.oneShot = oneShot;
     }
 
-    /** Makes a command buffer; the arguments are those of {@link RecordedCommandBuffer}. */
+    /** Creates a command buffer, with the arguments of {@link RecordedCommandBuffer}. */
     static RecordedCommandBuffer record(StreamDevice device, int modes, int categories, int bindingCapacity) {
         RecordedForms forms = new RecordedForms(device, (modes & CommandBuffer.ONE_SHOT) != 0);
         return new RecordedCommandBuffer(forms, modes, categories, bindingCapacity);
     }
 
-    /** Makes a command buffer for one dispatch. */
+    /** Creates a command buffer for a single dispatch. */
     static RecordedCommandBuffer ofDispatch(StreamDevice device, int bindings) {
         return RecordedCommandBuffer.ofDispatch(new RecordedForms(device, true), bindings);
     }
 
-    /** Returns the forms of a command buffer that the device recorded, see {@link #isOf}. */
+    /** Returns the forms of a command buffer recorded by the device, see {@link #isOf}. */
     static RecordedForms of(RecordedCommandBuffer commands) {
         return (RecordedForms) commands.backend();
     }
 
-    /** Whether a device recorded a command buffer. */
+    /** Returns whether a device recorded a command buffer. */
     static boolean isOf(StreamDevice device, CommandBuffer commands) {
         return commands instanceof RecordedCommandBuffer recorded
                 && recorded.backend() instanceof RecordedForms forms
@@ -124,12 +124,12 @@ final class RecordedForms implements RecordingBackend {
         return device;
     }
 
-    /** All of the commands. */
+    /** Returns all commands. */
     Part whole() {
         return Objects.requireNonNull(whole);
     }
 
-    /** The commands of some regions. */
+    /** Returns the commands of some regions. */
     Part part(int firstRegion, int endRegion) {
         synchronized (parts) {
             return parts.computeIfAbsent(

@@ -14,14 +14,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locations of the buffers of a recording in one execution: the fixed ones, then those bound to its slots. Ranges are named by the index of their
- * first word in {@link Recording#code}. For the one thread that prepares a {@link CommandForm}.
+ * The locations of a recording's buffers in an execution: the fixed buffers, then the buffers bound to slots. Ranges
+ * are named by the index of their first word in {@link Recording#code}. Confined to the thread that prepares a
+ * {@link CommandForm}.
  */
 public final class ResolvedBindings {
     private final StreamDevice device;
     private final Recording recording;
     private final UsedBuffer[] fixed;
-    private final boolean[] written; // by place: whether commands may write it
+    private final boolean[] written; // by place: whether commands may write the buffer
     private final int[] placeOfSlot;
     private final StreamStorage[] storages;
     private final long[] offsets; // in the storage
@@ -30,14 +31,14 @@ public final class ResolvedBindings {
     private final @Nullable UsedBuffer[] pinned;
     private int pinnedCount;
     private Object user = this; // user of constant copies: the call, or this execution
-    private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // those with a copy in use
+    private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // constants with a copy in use
     private final List<ConstantCopy> claimed = new ArrayList<>(0);
     private boolean anyChanged;
 
     /**
-     * Creates the bindings of a recording, which must outlive them.
+     * Creates the bindings of a recording. The recording must outlive the bindings.
      *
-     * @param written its result of {@link #written}
+     * @param written the recording's result of {@link #written}
      */
     ResolvedBindings(StreamDevice device, Recording recording, boolean[] written) {
         this.device = device;
@@ -65,7 +66,7 @@ public final class ResolvedBindings {
         return places;
     }
 
-    /** Returns the places that commands of a recording may write: fixed buffers, then slots in their order. */
+    /** Returns, by place, whether commands of a recording may write: fixed buffers, then slots in their order. */
     static boolean[] written(StreamEncoder encoder, Recording recording) {
         boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
         int[] placeOfSlot = placesOfSlots(recording);
@@ -91,10 +92,11 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Gives the call copies of the constants that may be written here, from now on.
+     * Claims copies for the call, from now on, of the constants that commands may write.
      *
      * @param call the call of the execution; null for none
-     * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy; {@link #unpin} follows
+     * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy; {@link #unpin}
+     *     follows
      */
     void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
         user = call == null ? this : call;
@@ -125,8 +127,8 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Resolves the current location of every buffer, and notes which have moved since the last time. All are pinned until
-     * {@link #unpin}, even when this fails.
+     * Resolves the current location of every buffer, and records the buffers moved since the last time. All are pinned
+     * until {@link #unpin}, even after a failure.
      *
      * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION when a buffer has no storage for the operation
      */
@@ -161,13 +163,13 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Checks a transfer against the locations of its ranges, and passes it on.
+     * Checks a transfer against the locations of its ranges, and passes the transfer on.
      *
      * @param at index of the fill, update or copy command
      * @param updates the bytes of updates, as passed to {@link StreamEncoder#form}
      * @param sink receives at most one call
-     * @throws IreeException INVALID_ARGUMENT for a fill that is not a multiple of its pattern, and for ranges of a copy that overlap; OUT_OF_RANGE
-     *     for a copy whose target is too small
+     * @throws IreeException INVALID_ARGUMENT for a fill that is not a multiple of its pattern, and for overlapping
+     *     ranges of a copy; OUT_OF_RANGE for a copy whose target is too small
      */
     public void transfer(int at, @Nullable StreamStorage updates, TransferSink sink) {
         int range = recording.range(at);
@@ -234,14 +236,14 @@ public final class ResolvedBindings {
         }
     }
 
-    /** Discards the state, because its commands were not used. */
+    /** Discards the state, because the commands were not used. */
     void forget() {
         Arrays.fill(storages, StreamStorage.NONE);
         Arrays.fill(lengths, -1);
     }
 
     /**
-     * Returns whether anything has moved since the previous execution.
+     * Returns whether any buffer has moved since the previous execution.
      *
      * @return true at the first execution
      */
@@ -267,7 +269,7 @@ public final class ResolvedBindings {
      * Returns the storage that contains a range.
      *
      * @param at index of the range
-     * @return the storage, which stays until the execution is complete
+     * @return the storage, valid until the execution is complete
      */
     public StreamStorage storage(int at) {
         return storages[place(at)];
@@ -287,7 +289,7 @@ public final class ResolvedBindings {
      * Returns the address of a range for device code.
      *
      * @param at index of the range
-     * @return the address; 0 when the memory has none
+     * @return the address; 0 for memory without addresses
      */
     public long address(int at) {
         long address = storage(at).deviceAddress();

@@ -3,14 +3,14 @@ package io.github.iree4j.hal.stream;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Combines requests for one job without a lock: a thread whose request finds the job idle runs it, and one whose request comes during a run leaves
- * that to the running thread, which repeats the job before it stops.
+ * Combines requests for one job without a lock. A thread whose request finds the job idle runs the job. A request
+ * during a run is left to the running thread, which repeats the job before stopping.
  */
 public final class RunRequests {
     private final AtomicInteger asked = new AtomicInteger();
     private int seen; // requests covered by the current run; owned by the running thread
 
-    /** Creates an idle one. */
+    /** Creates an instance without requests. */
     public RunRequests() {}
 
     /**
@@ -27,12 +27,12 @@ public final class RunRequests {
     }
 
     /**
-     * Ends the run, unless there were requests during it.
+     * Ends the run, unless there were requests during the run.
      *
-     * @return true if there were: the caller must run the job again
+     * @return true if there were requests: the caller must run the job again
      */
     public boolean again() {
-        int more = asked.addAndGet(-seen); // from 0 on the next request runs it
+        int more = asked.addAndGet(-seen); // from 0 on, the next request runs the job
         if (more == 0) {
             return false;
         }

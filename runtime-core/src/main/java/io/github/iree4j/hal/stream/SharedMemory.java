@@ -12,11 +12,11 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of others: of the same device by its address, or memory exported and imported across processes as a descriptor of the operating system. Only drivers of the same device and
- * version understand each other's.
+ * Memory of other code: memory of the same device by address, or memory exported and imported across processes as a
+ * descriptor of the operating system. Descriptors are exchanged only between drivers of the same device and version.
  */
 final class SharedMemory {
-    /** Alignment that compiled code expects of every buffer. */
+    /** Alignment of every buffer expected by compiled code. */
     private static final long ALIGNMENT = 64;
 
     private SharedMemory() {}

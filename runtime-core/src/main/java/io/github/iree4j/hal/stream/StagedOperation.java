@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that needs staging memory before it can be issued. Other operations may overtake it while there is none. */
+/** An operation that needs staging memory before issue. Other operations may overtake the operation while no staging memory is free. */
 abstract class StagedOperation extends TransferOperation implements StorageRequest {
     final StagingPiece piece;
 

@@ -11,15 +11,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Staging memory: visible to host and device, for bytes that only one of them sees. {@value #SLOTS} slots of {@value #SLOT}
- * bytes, lent for one transfer each; small transfers share a slot. A requester that finds none waits in line, so a device's
- * staging memory is bounded, regardless of the number of transfers. Allocated from the driver for the first requester, on its thread; others
- * wait in line meanwhile. Safe from any thread.
+ * Staging memory: visible to host and device, for transfers of bytes visible to only one of the two. {@value #SLOTS}
+ * slots of {@value #SLOT} bytes, each lent for one transfer; small transfers share a slot. A requester waits in line
+ * while no bytes are free, so a device's staging memory is bounded, regardless of the number of transfers. The driver
+ * allocates the memory for the first requester, on the requester's thread; other requesters wait in line meanwhile.
+ * Safe from any thread.
  *
- * <p>Lent only to operations that are being issued: those end by themselves, so every wait ends.
+ * <p>Lent only to operations being issued. Such operations end without further requests, so every wait ends.
  */
 final class Staging {
-    /** Bytes of a slot, and the most that is lent at once. */
+    /** Bytes of a slot, and the maximum size of a lease. */
     static final int SLOT = 1 << 20;
 
     private static final int SLOTS = 16;
@@ -29,34 +30,35 @@ final class Staging {
 
     /*
      * STAGE-1: bytes are lent to one borrower at a time: a slot is reused once all of its leases are closed.
-     * STAGE-2: a requester in line gets its bytes, or has left: returned bytes are offered to the line under the same lock.
-     * STAGE-3: the driver is called without the lock, since it may allocate only once the device has done all that it has: the requester
-     * that sets `opening` allocates, and serves or refuses the line afterwards.
+     * STAGE-2: a requester in line gets its bytes, or has left: returned bytes are offered to the line under the same
+     * lock.
+     * STAGE-3: the driver is called without the lock, because the driver may delay an allocation until the device has
+     * completed all its work: the requester that sets `opening` allocates, and serves or refuses the line afterwards.
      */
     private final Source source;
     private final ArrayDeque<Slot> free = new ArrayDeque<>();
     private final ArrayDeque<Request> line = new ArrayDeque<>();
     private StreamMemory.@Nullable Block memory;
-    private boolean opening; // a requester has the driver allocate it
-    private @Nullable Slot shared; // small transfers go into it until it is full
+    private boolean opening; // a requester is in the driver's allocation call
+    private @Nullable Slot shared; // slot filled with small transfers until full
     private int lent;
     private boolean closed;
 
-    /** The source of its memory. */
+    /** The source of staging memory. */
     @FunctionalInterface
     interface Source {
         /**
-         * Allocates memory that is visible to the host and the device.
+         * Allocates memory visible to the host and the device.
          *
          * @param size bytes
-         * @throws IreeException RESOURCE_EXHAUSTED when there is not enough
+         * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory
          */
         StreamMemory.Block take(long size);
     }
 
     private static final class Slot {
         final long offset;
-        int used; // bytes from its start
+        int used; // bytes from the slot's start
         int users;
 
         Slot(long offset) {
@@ -64,7 +66,7 @@ final class Staging {
         }
     }
 
-    /** Lent bytes. The first call of close() returns them. */
+    /** Lent bytes. The first call of close() returns the bytes. */
     final class Lease implements AutoCloseable {
         final StreamStorage storage;
         private final Slot slot;
@@ -93,27 +95,27 @@ final class Staging {
 
     /** Creates a ring in the memory of a device. */
     static Staging of(StreamMemory memory) {
-        MemoryKind kind = memory.kinds().readback(); // cached: the host reads and writes it
+        MemoryKind kind = memory.kinds().readback(); // cached: the host reads and writes staging memory
         return new Staging(size -> memory.takeBlock(size, kind));
     }
 
     /**
-     * Lends bytes if some are free and the line is empty.
+     * Lends bytes if enough are free and the line is empty.
      *
-     * @param size how many, up to {@link #SLOT}
-     * @return null when none are free, or no memory is allocated yet
+     * @param size number of bytes, up to {@link #SLOT}
+     * @return null when no bytes are free, or no memory is allocated yet
      */
     synchronized @Nullable Lease tryLease(int size) {
         return memory != null && line.isEmpty() ? find(size) : null;
     }
 
     /**
-     * Lends bytes as soon as some are free. May take long where there is no memory yet.
+     * Lends bytes as soon as enough are free. May take long while there is no memory yet.
      *
-     * @param size how many, up to {@link #SLOT}
-     * @param granted notified once, at once if some are free, as a callback of {@link HeldCallbacks}
-     * @param refused notified instead when no memory can be allocated: RESOURCE_EXHAUSTED when the device has none, FAILED_PRECONDITION when it is
-     *     closed meanwhile; as such a callback
+     * @param size number of bytes, up to {@link #SLOT}
+     * @param granted notified once, at once if bytes are free, as a callback of {@link HeldCallbacks}
+     * @param refused notified instead when no memory can be allocated: RESOURCE_EXHAUSTED when the device has none,
+     *     FAILED_PRECONDITION when the device is closed meanwhile; also as a callback of {@link HeldCallbacks}
      * @return a cancellation that leaves the line
      * @throws IreeException FAILED_PRECONDITION when the device is closed
      */
@@ -153,13 +155,13 @@ final class Staging {
         return new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed");
     }
 
-    /** Without the lock: allocates the memory, or refuses who waits for it. */
+    /** Allocates the memory, or refuses the waiting requests; without the lock. */
     private void open() {
         StreamMemory.Block made = null;
         IreeException cause;
         try {
             made = allocate();
-            cause = closed(); // if it is by now
+            cause = closed(); // used if the device is closed by now
         } catch (IreeException e) {
             cause = e;
         } catch (RuntimeException | Error e) {
@@ -168,7 +170,7 @@ final class Staging {
         opened(made, cause);
     }
 
-    /** Allocates all slots, or one where there is no room for all. */
+    /** Allocates all slots, or a single slot where there is no room for all. */
     private StreamMemory.Block allocate() { // STAGE-3
         try {
             return source.take((long) SLOTS * SLOT);
@@ -201,7 +203,7 @@ final class Staging {
         release(unused);
     }
 
-    /** Under the lock: lends what is free to the line. */
+    /** Lends free bytes to the line; under the lock. */
     private void serve(ArrayDeque<Runnable> due) {
         for (Request first; (first = line.peek()) != null; ) { // STAGE-2
             Lease lease = find(first.size);
@@ -214,7 +216,7 @@ final class Staging {
         }
     }
 
-    /** Under the lock: lends bytes of the shared slot, or of the next one. */
+    /** Lends bytes of the shared slot, or of the next slot; under the lock. */
     private @Nullable Lease find(int size) {
         Slot slot = shared;
         if (slot == null || slot.used + size > SLOT) {
@@ -222,7 +224,8 @@ final class Staging {
             if (next == null) {
                 return null;
             }
-            // The old shared slot is returned by its last user; it has one, otherwise it would have been reset.
+            // The last user returns the old shared slot. The old slot has users, otherwise its used bytes would have
+            // been reset.
             slot = next;
             shared = next;
         }

@@ -7,12 +7,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Staging memory of one part of a transfer, or its request in line. Held by the operations of the part while they are in flight,
- * and by the submitter until it has submitted them.
+ * Staging memory of a part of a transfer, or the part's request in line. Held by the operations of the part while in
+ * flight, and by the submitter until the operations are submitted.
  */
 final class StagingPiece {
     final int size;
-    private int holders = 1; // guarded by this, like the rest; the first is the submitter
+    private int holders = 1; // including the submitter; guarded by this, like the other fields
     private Staging.@Nullable Lease lease;
     private @Nullable Cancellation waiting;
     private boolean over;
@@ -73,7 +73,7 @@ final class StagingPiece {
         return Objects.requireNonNull(lease).storage;
     }
 
-    /** Ends the use by one holder: the last returns the memory, or leaves the line. */
+    /** Ends the use by one holder: the last holder returns the memory, or leaves the line. */
     void end() {
         Staging.Lease had;
         Cancellation line;

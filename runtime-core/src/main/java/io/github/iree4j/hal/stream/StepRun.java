@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One run of the host step of a stream, on a virtual thread; receives its end. */
+/** A run of a stream's host step, on a virtual thread; receives the end of the step. */
 final class StepRun implements Consumer<@Nullable IreeException> {
     private static final Logger LOG = LoggerFactory.getLogger(StepRun.class);
 
@@ -16,7 +16,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
     private final StreamEntry entry;
     private final AtomicBoolean over = new AtomicBoolean();
     private @Nullable StreamEntry next; // the next step for the same thread
-    private boolean running = true; // guarded by the lock of the queue, like the one before
+    private boolean running = true; // guarded by the lock of the queue, like `next`
 
     private StepRun(HardwareStream stream, StreamEntry entry) {
         this.stream = stream;
@@ -26,7 +26,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
         }
     }
 
-    /** On the thread of the step, without a lock: runs it, and directly following ones. */
+    /** Runs a step and the steps directly following, on the thread of the step, without a lock. */
     static void all(HardwareStream stream, StreamEntry first) {
         for (StreamEntry entry = first; entry != null; ) {
             entry.hardwareOver();
@@ -50,8 +50,8 @@ final class StepRun implements Consumer<@Nullable IreeException> {
     }
 
     /**
-     * SCHED-7: why the step does not run: the hardware is past the waits of its operation, and past its commands, also where those have failed.
-     * Null when they have not; waits until the host knows.
+     * SCHED-7: returns why the step does not run; null when nothing has failed. The hardware has passed the operation's
+     * waits and commands, even where these have failed. Waits until the host knows the outcome.
      */
     private @Nullable IreeException causeAgainst() {
         synchronized (stream.queue()) {
@@ -89,12 +89,12 @@ final class StepRun implements Consumer<@Nullable IreeException> {
     private void clear() {
         try {
             Objects.requireNonNull(entry.step).failed();
-        } catch (RuntimeException | Error e) { // the stream must go on
+        } catch (RuntimeException | Error e) { // the stream must continue
             LOG.error("what a failed {} has left could not be cleared", entry.operation.name(), e);
         }
     }
 
-    /** The call has returned; returns the next step to run. */
+    /** Ends the synchronous part of the run; returns the next step to run. */
     private @Nullable StreamEntry leave() {
         synchronized (stream.queue()) {
             running = false;

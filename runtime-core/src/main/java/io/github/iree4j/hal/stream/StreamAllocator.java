@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Synchronous allocation of device memory. */
 final class StreamAllocator implements Allocator {
-    /** Alignment that compiled code expects of every buffer. */
+    /** Alignment of every buffer expected by compiled code. */
     private static final long ALIGNMENT = 64;
 
     private final StreamDevice device;
@@ -73,7 +73,7 @@ final class StreamAllocator implements Allocator {
                     "device '%s' has its own memory, which host memory cannot be; ask for DEVICE_VISIBLE, or copy it"
                             .formatted(device.id()));
         }
-        // Drivers import whole pages: those that contain the bytes. Their other bytes are not accessed.
+        // Drivers import the whole pages containing the bytes. Other bytes of the pages are not accessed.
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
         DriverMemory allocation = memory.takeOutside(
@@ -94,7 +94,7 @@ final class StreamAllocator implements Allocator {
         }
         try (ConstantViews<ConstantCopy> copies = ConstantCopy.of(memory, checked, bytes, owner)) {
             return new ForeignMemory(allocation, memory.provider(), null, copies)
-                    .buffer(device, kind, checked, storage, copies); // retains them
+                    .buffer(device, kind, checked, storage, copies); // retains the copies
         }
     }
 

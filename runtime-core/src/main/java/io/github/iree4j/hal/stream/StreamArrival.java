@@ -10,10 +10,10 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A participant's arrival at a collective with the point that its lane waits for. */
+/** A participant's arrival at a collective, with the point for the participant's lane to wait for. */
 final class StreamArrival extends CollectiveArrival {
     private final int rank;
-    private final @Nullable DriverTimeline timeline; // null when nothing is to be waited for
+    private final @Nullable DriverTimeline timeline; // null without a wait
     private final long value;
     private final Consumer<Object> issued;
 
@@ -38,14 +38,14 @@ final class StreamArrival extends CollectiveArrival {
         return rank;
     }
 
-    /** Adds what its lane waits for. */
+    /** Adds the point for the lane to wait for. */
     void addTo(TimelineWaits waits) {
         if (timeline != null) {
             waits.add(timeline, value);
         }
     }
 
-    /** Others of the device can wait for its end. */
+    /** Provides the point at which the part ends, for waits of other work of the device. */
     void issued(ForeignPoint point) {
         issued.accept(point);
     }

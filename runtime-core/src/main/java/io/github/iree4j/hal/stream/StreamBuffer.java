@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An allocation of device memory.
  *
- * <p>Its storage is known once its alloca is issued. An operation {@linkplain #pin pins} its buffers when it is issued, and
- * {@linkplain #unpin unpins} them when the hardware is done with them.
+ * <p>The storage is known once the buffer's alloca is issued. An operation {@linkplain #pin pins} its buffers at issue,
+ * and {@linkplain #unpin unpins} the buffers when the hardware is done with them.
  */
 final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuffer {
     /** Fill byte for freed memory, where poisoning is enabled. */
@@ -36,11 +36,11 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     private final StreamDevice device;
     private final MemoryKind kind;
-    private final @Nullable RefCounted foreign; // owner of memory that is not a pool's
-    private final @Nullable ConstantViews<ConstantCopy> copies; // for a constant that commands may write
-    private volatile @Nullable Farewell farewell; // once a deallocation is issued
+    private final @Nullable RefCounted foreign; // owner of memory outside the pools
+    private final @Nullable ConstantViews<ConstantCopy> copies; // views of a constant that commands may write
+    private volatile @Nullable Farewell farewell; // set once a deallocation is issued
 
-    /** The storage until an issued deallocation is complete: host calls before it in the stream still see the bytes. */
+    /** The storage until an issued deallocation is complete: host calls earlier in the stream still see the bytes. */
     private record Farewell(Frontier death, StreamStorage storage) {}
 
     private StreamBuffer(
@@ -69,7 +69,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         this.copies = copies;
     }
 
-    /** Mappable memory may be mapped; other memory is read and written through transfers, which all memory supports. */
+    /** Returns the usage: mappable memory may be mapped; other memory is read and written through transfers, supported by all memory. */
     private static int usage(BufferParams params, MemoryKind kind, boolean imported) {
         int usage = params.usage() == 0 ? BufferUsage.DEFAULT : params.usage();
         int mapping =
@@ -81,12 +81,12 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         if (params.access() != 0) {
             return params.access();
         }
-        // Allocated immutable memory must still be filled once; imported memory has its contents already.
+        // Allocated immutable memory must still be filled once; imported memory already has its contents.
         boolean constant = imported && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
         return constant ? MemoryAccess.READ : MemoryAccess.ALL;
     }
 
-    /** An allocation with its storage. */
+    /** Creates an allocation with storage. */
     static StreamBuffer allocated(StreamDevice device, BufferParams params, long length) {
         device.checkNotAbandoned();
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
@@ -96,7 +96,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return buffer;
     }
 
-    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
+    /** Creates an allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
     static StreamBuffer reserved(
             StreamDevice device, BufferParams params, long length, StreamQueue origin, int placement) {
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
@@ -105,10 +105,10 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Creates a buffer of memory that is not a pool's.
+     * Creates a buffer of memory outside the pools.
      *
      * @param owner released with the storage; takes over the caller's reference
-     * @param copies views of a constant, which the owner keeps alive; null for other memory
+     * @param copies views of a constant, kept alive by the owner; null for other memory
      */
     static StreamBuffer foreign(
             StreamDevice device,
@@ -124,10 +124,11 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Returns the allocation behind a buffer, which must be one of this device.
+     * Returns the allocation behind a buffer of this device.
      *
      * @param what names the buffer in messages
-     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it belongs to another device
+     * @throws IreeException FAILED_PRECONDITION when the buffer is closed, INVALID_ARGUMENT when the buffer belongs to
+     *     another device
      */
     static StreamBuffer of(StreamDevice device, String what, Buffer buffer) {
         if (usable(device, what, buffer) instanceof StreamBuffer own) {
@@ -137,12 +138,12 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Returns the allocation behind a buffer for work that may also use memory of other devices: this device's, or one in host
-     * memory.
+     * Returns the allocation behind a buffer for work that may also use memory of other devices: an allocation of this
+     * device, or in host memory.
      *
      * @param what names the buffer in messages
-     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it belongs to another device whose
-     *     memory cannot be used here, naming what is missing
+     * @throws IreeException FAILED_PRECONDITION when the buffer is closed, INVALID_ARGUMENT when the buffer belongs to
+     *     another device whose memory cannot be used here, naming the missing capability
      */
     static UsedBuffer usable(StreamDevice device, String what, Buffer buffer) {
         if (!buffer.isLive()) {
@@ -166,7 +167,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         throw notOf(device, what, buffer);
     }
 
-    /** Returns the usable form of an allocation that {@link #usable} has accepted. */
+    /** Returns the usable form of an allocation accepted by {@link #usable}. */
     static UsedBuffer used(StreamDevice device, StoredBuffer<?> accepted) {
         return accepted instanceof StreamBuffer own && own.device.equals(device)
                 ? own
@@ -184,24 +185,24 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return device;
     }
 
-    /** Returns its own memory; null where that is a pool's. */
+    /** Returns the owner of memory outside the pools; null for memory of a pool. */
     @Nullable
     RefCounted foreign() {
         return foreign;
     }
 
-    /** Returns the views of a constant for calls that write into it; null where they use its storage. */
+    /** Returns the views of a constant for calls that write into the constant; null where calls use the constant's storage. */
     @Override
     public @Nullable ConstantViews<ConstantCopy> copies() {
         return copies;
     }
 
     /**
-     * Returns the storage as a user sees it.
+     * Returns the storage as seen by a user.
      *
-     * @param storage its own, which is pinned
+     * @param storage the buffer's pinned storage
      * @param user a user of {@link #copies()}; null for none
-     * @return the user's copy, if this is a constant that the user has written; otherwise the storage
+     * @return the user's copy, if this buffer is a constant written by the user; otherwise the storage
      */
     @Override
     public StreamStorage seenBy(StreamStorage storage, @Nullable Object user) {
@@ -209,12 +210,12 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return copy == null ? storage : copy.storage();
     }
 
-    /** Whether its owner could free its memory at any time, against the rules; Java notices that on access. */
+    /** Returns whether the owner could free the memory at any time, against the rules; Java detects such a free on access. */
     boolean isMemoryOfUser() {
         return isImported();
     }
 
-    /** Returns its kind of memory. */
+    /** Returns the kind of memory. */
     MemoryKind kind() {
         return kind;
     }
@@ -232,8 +233,9 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Refuses a user that comes before the allocation. One of which that is unknown may use the memory: its program has waited, or else harms
-     * what it could also harm by a use without a wait before the deallocation, which nobody checks.
+     * Refuses a user ordered before the allocation. A user of unknown order may use the memory: its program has waited,
+     * or else harms only data that the program could also harm by a use before the deallocation without a wait. Nothing
+     * checks for such a use.
      */
     private void checkAllocatedBefore(Frontier user, String what) {
         if (isAllocatedBefore(user) == Known.NO) {
@@ -241,7 +243,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         }
     }
 
-    /** The same for a user whose waits are over, as those of the host are: it runs after what has completed. */
+    /** Refuses a use before the allocation by a user whose waits have completed, such as the host: the use runs after all completed operations. */
     private void checkAllocated() {
         checkAllocatedBefore(Frontier.EMPTY, "use");
     }
@@ -277,7 +279,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         // a writable constant is copied; see copies()
     }
 
-    /** Whether transfers of a device in the current thread's call write to a copy. */
+    /** Returns whether transfers of a device in the current thread's call write to a copy. */
     static boolean isCopied(StreamDevice device, Buffer target) {
         return target.allocatedBuffer() instanceof StreamBuffer own
                 && own.device.equals(device)
@@ -296,7 +298,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return seenBy(own, call);
     }
 
-    /** As {@link #pin}, for a device whose code uses the storage in place, as the call sees it. */
+    /** Pins like {@link #pin}, for a device whose code uses the storage in place, as seen by the call. */
     StreamStorage lendToPeer(Frontier before, @Nullable MemoryHolder call) {
         return seenBy(pin(before, call), call);
     }
@@ -320,15 +322,16 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Whether the stream is past the allocation. An operation that waited for it may run before the scheduler has learned of
-     * that: host calls, and work behind a completion that another queue reports first.
+     * Returns whether the stream has passed the allocation. An operation that waited for the allocation may run before
+     * the scheduler has recorded the completion: host calls, and work behind a completion first reported by another
+     * queue.
      */
     private boolean isPassed(Frontier allocation) {
         return origin() instanceof StreamQueue queue && queue.stream().hasReached(allocation.producerEpoch());
     }
 
     /**
-     * Takes the storage away, when the deallocation is issued: operations that run after it get FAILED_PRECONDITION.
+     * Takes the storage away, when the deallocation is issued: later operations get FAILED_PRECONDITION.
      *
      * @param death the deallocation's frontier
      */
@@ -342,8 +345,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     @Override
     protected @Nullable StreamStorage leaving() {
         Farewell last = farewell;
-        // As the pool sees it: on a lost device nothing completes, and the bytes become others' once nothing is in
-        // flight.
+        // Uses the pool's view: on a lost device nothing completes, and the bytes are reused once nothing is in flight.
         return last != null && !device.schedulingDomain().tracker().isComplete(last.death()) ? last.storage() : null;
     }
 
@@ -356,9 +358,10 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Begins a use by the host, whose waits are over: it comes before a deallocation that is not complete, though that may be issued.
+     * Begins a use by the host, whose waits have completed. The use precedes a deallocation that is not complete, even
+     * after its issue.
      *
-     * @throws IreeException FAILED_PRECONDITION when there is no storage, or its owner has freed it
+     * @throws IreeException FAILED_PRECONDITION when there is no storage, or the owner has freed the storage
      */
     HostUse use() {
         checkAllocated();
@@ -378,19 +381,19 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * The buffer as the host uses it, with its storage from the start. Confined to the thread that waits for its transfers, but for what
-     * the transfers do.
+     * The buffer as used by the host, with its storage from the start. Confined to the thread waiting for the
+     * transfers, except for accesses by the transfers.
      */
     final class HostUse implements UsedBuffer, AutoCloseable {
         private final StreamStorage storage;
-        private final boolean pinned; // and once more by each transfer that retains this
+        private final boolean pinned; // pinned by this use, and again by each transfer retaining this use
 
         private HostUse(StreamStorage storage, boolean pinned) {
             this.storage = storage;
             this.pinned = pinned;
         }
 
-        /** Whether it must not end before its transfers have: behind a deallocation that is issued, others get the memory after it. */
+        /** Returns whether the use must not end before its transfers: after an issued deallocation, the memory is reused once the use ends. */
         boolean outlastsTransfers() {
             return isGone();
         }
@@ -412,7 +415,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
         @Override
         public void unpin(StreamStorage pinned) {
-            // with the reference
+            // release() unpins
         }
 
         @Override
@@ -471,7 +474,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         HostTransfers.write(this, offset, source);
     }
 
-    /** Writes bytes of the host, regardless of the access flags. */
+    /** Writes bytes of the host, regardless of the buffer's access flags. */
     void initialize(MemorySegment contents) {
         if (contents.byteSize() == 0) {
             return;

@@ -16,9 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 final class StreamChannels implements ChannelHost {
     private final StreamDevice device;
     private final Set<GroupChannel> open = ConcurrentHashMap.newKeySet();
-    private final Map<GroupChannel, Runnable> leaving = new ConcurrentHashMap<>(); // of those with a rank
+    private final Map<GroupChannel, Runnable> leaving = new ConcurrentHashMap<>(); // by channel, for channels with a rank
 
-    private volatile boolean used; // there was a channel
+    private volatile boolean used; // whether any channel has joined
 
     StreamChannels(StreamDevice device) {
         this.device = device;
@@ -31,7 +31,7 @@ final class StreamChannels implements ChannelHost {
     /**
      * Returns the driver's library of collectives.
      *
-     * @throws IreeException UNIMPLEMENTED without one; UNAVAILABLE when it is not there
+     * @throws IreeException UNIMPLEMENTED for a driver without a library; UNAVAILABLE when the library is not installed
      */
     StreamCollectives library() {
         StreamCollectives library = device.driver().collectives();
@@ -44,14 +44,14 @@ final class StreamChannels implements ChannelHost {
         return library;
     }
 
-    /** The work of the closed device is over: ends its communicators. */
+    /** Ends the communicators of the closed device after its work. */
     void end() {
         if (used) {
             library().communicators().end(device.driver());
         }
     }
 
-    /** The device is closed or lost: its groups fail. */
+    /** Fails the groups of the closed or lost device. */
     void fail(IreeException cause) {
         open.forEach(each -> each.fail(ofDevice(cause)));
     }

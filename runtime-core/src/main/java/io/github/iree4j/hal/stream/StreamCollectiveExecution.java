@@ -18,8 +18,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The execution of a command buffer with collectives on a stream. Participants meet once the commands before are issued, and the hardware orders
- * the rest: a collective begins behind these, and what follows it behind the collective.
+ * The execution of a command buffer with collectives on a stream. Participants meet once the preceding commands are
+ * issued. The hardware orders the rest: a collective begins behind the preceding commands, and later commands begin
+ * behind the collective.
  */
 final class StreamCollectiveExecution extends CollectiveExecution {
     private final StreamQueue queue;
@@ -43,12 +44,12 @@ final class StreamCollectiveExecution extends CollectiveExecution {
         return MemorySegment.ofAddress(used.seenBy(own, call).deviceAddress() + buffer.offset() + offset);
     }
 
-    /** Calls back on another thread: on the promising one it would delay other work. */
+    /** Calls back on another thread: on the promising thread, the callback would delay other work. */
     @Override
     protected void whenDue(TimelineSemaphore timeline, long value, Consumer<@Nullable IreeException> then) {
         timeline.whenReached(value, (reached, failure) -> {
             if (failure != null) {
-                then.accept(failure); // also after it was issued
+                then.accept(failure); // also after the issue
             }
         });
         timeline.whenPromised(value, (known, failure) -> {
@@ -64,7 +65,7 @@ final class StreamCollectiveExecution extends CollectiveExecution {
             then.accept(null);
             return;
         }
-        // It has no place among the submissions of its lane yet.
+        // The preceding work has no place among the submissions of its lane yet.
         timeline.whenReached(value, (reached, failure) -> {
             if (failure == null) {
                 queue.streamDevice().issuer().execute(() -> then.accept(null));
@@ -72,7 +73,7 @@ final class StreamCollectiveExecution extends CollectiveExecution {
         });
     }
 
-    /** The ticket of the lane behind which what happens before has ended; 0 when it has, negative while there is none. */
+    /** Returns the lane's ticket behind which the work of a frontier has ended; 0 when it has ended, negative while there is no ticket. */
     private long point(Frontier before) {
         return before.hasProducer() && before.producerAxis() == queue.axis()
                 ? queue.stream().point(before.producerEpoch())

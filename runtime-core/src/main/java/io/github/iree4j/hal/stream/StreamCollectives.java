@@ -5,17 +5,18 @@ import io.github.iree4j.status.IreeException;
 import java.util.List;
 
 /**
- * A library of collectives: one object for all devices that can meet. Optional for drivers, see {@link StreamDriver#collectives}. Safe from any
- * thread. Its communicators are numbers: each is a participant of a group, on one device. Nothing waits for other participants.
+ * A library of collectives: a single object for all devices able to meet. Optional for drivers, see
+ * {@link StreamDriver#collectives}. Safe from any thread. Communicators are numbers, each for a participant of a group
+ * on a device. No method waits for other participants.
  *
- * <p>A lane whose submission has a {@link GroupCall} as its commands calls {@link GroupCall#meet} instead of running commands, on a thread that may
- * block, and passes later submissions to the hardware after that.
+ * <p>A lane calls {@link GroupCall#meet} for a submission whose commands are a {@link GroupCall}, instead of running
+ * commands, on a thread that may block. The lane passes later submissions to the hardware afterwards.
  */
 public abstract class StreamCollectives {
     private final Communicators communicators;
 
     /**
-     * For drivers.
+     * Creates the base of a driver's library.
      *
      * @param name of the library, for the names of threads
      */
@@ -28,7 +29,7 @@ public abstract class StreamCollectives {
     }
 
     /**
-     * Creates an id of a group, which may span processes.
+     * Creates an id of a group; groups may span processes.
      *
      * @return characters below 256, for bytes
      * @throws IreeException if the library refuses
@@ -36,18 +37,18 @@ public abstract class StreamCollectives {
     protected abstract String createId();
 
     /**
-     * Returns whether a text can be such an id.
+     * Returns whether a text can be an id of this library.
      *
      * @param text name of a group
-     * @return true if {@link #createId} may have returned it in some process
+     * @return true if {@link #createId} may have returned the text in some process
      */
     protected abstract boolean isId(String text);
 
     /**
-     * Checks an operation when it is recorded.
+     * Checks an operation when recorded.
      *
      * @param operation the operation
-     * @throws IreeException UNIMPLEMENTED when the library lacks it, saying what to do
+     * @throws IreeException UNIMPLEMENTED when the library lacks the operation, with a remedy
      */
     protected abstract void check(Collective operation);
 
@@ -61,7 +62,7 @@ public abstract class StreamCollectives {
     protected abstract Lane openLane(StreamDriver device);
 
     /**
-     * Closes a lane that {@link #openLane} returned.
+     * Closes a lane returned by {@link #openLane}.
      *
      * @param device the device
      * @param lane the lane; its submissions have ended, or the device is lost
@@ -73,7 +74,7 @@ public abstract class StreamCollectives {
      *
      * @param device the device of the participant
      * @param id from {@link #createId}, the same for all participants
-     * @param rank its rank
+     * @param rank the participant's rank
      * @param count number of participants
      * @return the communicator, for {@link #end}
      * @throws IreeException if the library refuses
@@ -83,17 +84,17 @@ public abstract class StreamCollectives {
     /**
      * Returns whether the last call for a communicator is still in progress.
      *
-     * @param device its device
+     * @param device the communicator's device
      * @param communicator the communicator
-     * @return false when it has ended
-     * @throws IreeException if it, or a later operation, has failed; ABORTED when the device is lost
+     * @return false when the call has ended
+     * @throws IreeException if the call, or a later operation, has failed; ABORTED when the device is lost
      */
     protected abstract boolean isPending(StreamDriver device, long communicator);
 
     /**
-     * Begins to leave a group, in agreement with the others.
+     * Begins to leave a group, in agreement with the other participants.
      *
-     * @param device its device
+     * @param device the communicator's device
      * @param communicator the communicator
      * @throws IreeException if the library refuses
      */
@@ -102,16 +103,17 @@ public abstract class StreamCollectives {
     /**
      * Frees a communicator.
      *
-     * @param device its device
-     * @param communicator one that has left; any, if it is aborted
-     * @param aborts whether its work ends now, without result
+     * @param device the communicator's device
+     * @param communicator a communicator that has left; any communicator when aborting
+     * @param aborts whether the communicator's work ends now, without result
      */
     protected abstract void end(StreamDriver device, long communicator, boolean aborts);
 
     /**
-     * Gives lanes the work of collectives in one group call. Goes on until {@link #isPending} is false for all communicators.
+     * Passes the work of collectives to lanes in one group call. The call continues until {@link #isPending} is false
+     * for all communicators.
      *
-     * @param calls what participants do, each in its order
+     * @param calls the parts of the participants, in each participant's order
      * @throws IreeException if the library refuses
      */
     protected abstract void run(List<CollectiveCall> calls);

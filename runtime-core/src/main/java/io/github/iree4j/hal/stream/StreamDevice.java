@@ -45,14 +45,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A device whose hardware has streams: everything but the driver-specific part, see {@link StreamDriver}. Safe from any thread. */
+/** A device whose hardware has streams: everything except the driver-specific part, see {@link StreamDriver}. Safe from any thread. */
 public final class StreamDevice implements Device {
     /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamDevice.class);
 
-    /** How long close() waits for work of the hardware. */
+    /** How long {@link #close} waits for work of the hardware. */
     public static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private final DeviceInfo info;
@@ -81,36 +81,37 @@ public final class StreamDevice implements Device {
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
     private final AtomicBoolean abandoning = new AtomicBoolean();
-    private volatile @Nullable IreeException abandoned; // closed, and not complete within the limit
+    private volatile @Nullable IreeException abandoned; // set when the device was closed and did not complete within the limit
 
     /*
-     * STREAM-4: the natives of queues are freed once, by the thread that ends the last operation of a closed device or closes it
-     * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use. A submission that only
-     * wakes the waiter is no operation, and may be the last that the hardware has: lanes are closed once that is complete too.
+     * STREAM-4: the native objects of queues are freed once, after the last operation of a closed device. The freeing
+     * thread ends that operation, or closes the device later. Each operation on a stream is a use of `work`; closing
+     * `work` runs its end after the last use. A submission that only wakes the waiter is no operation, and may be the
+     * hardware's last submission. Lanes are therefore also closed only once this submission has completed.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
     private final UseGuard calls =
-            new UseGuard(this::toString, this::driverUnused); // by threads that hold nothing else
+            new UseGuard(this::toString, this::driverUnused); // calls by threads that hold nothing else
     private final AtomicInteger users =
-            new AtomicInteger(4); // users of the driver: work, the waiter, calls, and slabs on their way back
+            new AtomicInteger(4); // users of the driver: work, the waiter, calls, and slabs being returned
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*
-     * STREAM-6: a closed device whose work is not complete within the limit is abandoned. Its signals and its axes fail, so that
-     * no waiter hangs. That frees nothing: work on a failed axis is in flight until its end is reported, and memory, natives and
-     * the waiter stay until then, when workOver() frees them.
+     * STREAM-6: a closed device whose work does not complete within the limit is abandoned. The device's signals and
+     * axes fail, so that no waiter hangs. Abandoning frees nothing: work on a failed axis is in flight until its
+     * completion is reported. Memory, native objects and the waiter stay until then; workOver() frees them.
      *
-     * STREAM-10: what pools have given up is back at the driver before the driver is freed, and close() returns after that: other threads
-     * may be carrying slabs back, decided on before the last operation ended.
+     * STREAM-10: slabs given up by pools return to the driver before the driver is freed, and close() returns after
+     * that. Other threads may still be returning slabs chosen before the last operation ended.
      */
 
     /**
      * Creates a device.
      *
      * @param info description of the device
-     * @param options limits, and how many queues it has; 0 for as many as there are lanes
-     * @param driver owned by the device, unless this throws
-     * @param closeLimit how long close() waits for work of the hardware
+     * @param options limits, and the number of queues; 0 for one queue per lane
+     * @param driver owned by the device, unless this constructor throws
+     * @param closeLimit how long {@link #close} waits for work of the hardware
      */
     public StreamDevice(DeviceInfo info, DeviceOptions options, StreamDriver driver, Duration closeLimit) {
         this.info = info;
@@ -122,7 +123,7 @@ public final class StreamDevice implements Device {
         int count = options.queueCount() == 0 ? lanes.size() : options.queueCount();
         this.queues = new DeviceQueues<>(info, count);
         this.issuerThread = new HandoffThread("iree4j-issue " + info.id());
-        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
+        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // in reverse order, after a failed construction
         try {
             this.memory = new StreamMemory(this::id, driver, options, queues::isBusy, issuer, POISON, calls);
             undo.push(() -> memory.close(() -> {}));
@@ -156,7 +157,7 @@ public final class StreamDevice implements Device {
             }
             throw e;
         }
-        proactor.wake(); // its owner thread starts to wait for the hardware
+        proactor.wake(); // the owner thread starts to wait for the hardware
     }
 
     private StreamQueue makeQueue(HardwareQueue on, int index) {
@@ -167,7 +168,7 @@ public final class StreamDevice implements Device {
         return new StreamQueue(this, index, stream, scheduler);
     }
 
-    /** The executor that gives the driver operations released by a signal. */
+    /** Returns the executor that submits operations released by a signal to the driver. */
     Executor issuer() {
         return issuer;
     }
@@ -184,7 +185,7 @@ public final class StreamDevice implements Device {
         return encoder;
     }
 
-    /** The staging memory for transfers with memory that is not host-visible. */
+    /** Returns the staging memory for transfers with memory that is not host-visible. */
     Staging staging() {
         return staging;
     }
@@ -196,7 +197,7 @@ public final class StreamDevice implements Device {
     /**
      * Refuses work once the device is closed or lost.
      *
-     * @throws IreeException FAILED_PRECONDITION when closed; the cause if it is lost
+     * @throws IreeException FAILED_PRECONDITION when the device is closed; the cause when the device is lost
      */
     void checkOpen() {
         IreeException cause = failure();
@@ -206,9 +207,10 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Refuses memory once the device is abandoned; a lost device, or a closed one with work in flight, still allocates.
+     * Refuses memory once the device is abandoned. A lost device, or a closed device with work in flight, still
+     * allocates.
      *
-     * @throws IreeException the cause if it is abandoned
+     * @throws IreeException the cause when the device is abandoned
      */
     void checkNotAbandoned() {
         IreeException cause = abandoned;
@@ -217,12 +219,12 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** Counts an operation that goes on a stream. */
+    /** Counts an operation entering a stream. */
     void enter() {
         work.enter();
     }
 
-    /** Counts the end of such an operation. */
+    /** Counts the end of an operation on a stream. */
     void exit() {
         work.exit();
     }
@@ -244,7 +246,7 @@ public final class StreamDevice implements Device {
 
     @Override
     public DriverCounters driverCounters() {
-        if (!work.tryEnter()) { // closed: the natives may be gone
+        if (!work.tryEnter()) { // closed: the native objects may be freed
             return DriverCounters.NONE;
         }
         try {
@@ -323,7 +325,7 @@ public final class StreamDevice implements Device {
         return PointImport.ofEvent(this, waiter, event, semaphore, value);
     }
 
-    /** Registers an export, which ends with the device. */
+    /** Registers an export; closing the device closes it. */
     void adopt(PointExport export) {
         exports.add(export);
         if (closed) {
@@ -375,7 +377,7 @@ public final class StreamDevice implements Device {
         return driver.compileFlags(format);
     }
 
-    /** The driver's formats that the options allow. */
+    /** Returns the driver's formats allowed by the options. */
     @Override
     public List<String> executableFormats() {
         Set<String> allowed = options.executableFormats();
@@ -384,7 +386,7 @@ public final class StreamDevice implements Device {
                 .toList();
     }
 
-    /** The exception for an unsupported format, with a remedy. */
+    /** Creates the exception for an unsupported format, with a remedy. */
     private IreeException unsupported(String format) {
         if (driver.formats().contains(format)) {
             return new IreeException(
@@ -404,7 +406,7 @@ public final class StreamDevice implements Device {
         return executableFormats().contains(format);
     }
 
-    /** Whether a pattern matches this device: programs use {@code DRIVER*}. */
+    /** Returns whether a pattern matches this device: programs use {@code DRIVER*}. */
     private boolean isNamed(String pattern) {
         return DevicePattern.matches(pattern, info.driver())
                 || DevicePattern.matches(pattern, id())
@@ -434,8 +436,8 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Reports that the device is lost: pending operations and later submissions fail with the cause, and so does work of the
-     * hardware once it is complete.
+     * Reports the loss of the device: pending operations and later submissions fail with the cause. Work of the
+     * hardware fails with the cause once it completes.
      *
      * @param cause the cause
      */
@@ -453,7 +455,7 @@ public final class StreamDevice implements Device {
         channels.fail(cause);
     }
 
-    /** The driver reports the device lost: the hardware runs nothing any more. Called on a thread that holds no locks. */
+    /** Handles a loss reported by the driver: the hardware no longer runs anything. Called on a thread that holds no locks. */
     void hardwareLost(IreeException cause) {
         if (lossTold.compareAndSet(false, true) && !closed) {
             LOG.error("device '{}' is lost; everything on it fails", id(), cause);
@@ -469,7 +471,7 @@ public final class StreamDevice implements Device {
         return hardwareLost;
     }
 
-    /** The same, for a thread that holds locks: the owner of the proactor reports it. */
+    /** Reports a loss on another thread, for callers that hold locks. */
     void loseLater(IreeException cause) {
         CallThreads.start("iree4j-lost " + id(), () -> {
             if (driver.isLost()) {
@@ -505,7 +507,7 @@ public final class StreamDevice implements Device {
         }
         channels.fail(cause);
         AtomicInteger lines = new AtomicInteger(queues.count());
-        for (StreamQueue queue : queues) { // what has a place on a stream goes there, and counts as work
+        for (StreamQueue queue : queues) { // operations with a place on a stream enter the stream and count as work
             queue.scheduler().whenGiven(() -> {
                 if (lines.decrementAndGet() == 0) {
                     work.close();
@@ -514,7 +516,7 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** The device is closed and its last operation is complete. */
+    /** Frees the parts of the closed device after its last operation. */
     private void workOver() {
         end("encoder", encoder::close);
         end("staging memory", staging::close);
@@ -529,7 +531,7 @@ public final class StreamDevice implements Device {
         driverUnused();
     }
 
-    /** Closes a part, whatever its driver throws: nothing else may stay because of it. */
+    /** Closes a part. Nothing thrown by the driver may keep other parts from being closed. */
     private void end(String what, Runnable close) {
         try {
             close.run();
@@ -538,7 +540,7 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** Runs what may take long in the driver on another thread: the driver stays until then, also when the work that wanted it is over. */
+    /** Runs a driver call that may take long on another thread. The driver stays until the call ends, even if the requesting work has ended. */
     private void issue(Runnable action) {
         boolean stays = calls.tryEnter();
         issuerThread.execute(() -> {
@@ -553,8 +555,8 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * The work is over, or the proactor has ended, and with it what waits for the driver, or the last call has, or the last slab is back.
-     * The last of them frees the driver.
+     * Ends a use of the driver: by the work, by the proactor with its waits for the driver, by calls, or by slabs being
+     * returned. The last use frees the driver.
      */
     void driverUnused() {
         if (users.decrementAndGet() != 0) {
@@ -562,7 +564,7 @@ public final class StreamDevice implements Device {
         }
         if (hardware.stream().allMatch(HardwareQueue::isOver)) {
             freeDriver();
-        } else { // the waiter found its end before it was woken to look for it
+        } else { // the waiter has ended before the completion of a nudge was observed
             CallThreads.forNativeWaits("iree4j-end " + id(), () -> {
                         hardware.forEach(HardwareQueue::awaitOver);
                         freeDriver();
@@ -577,7 +579,7 @@ public final class StreamDevice implements Device {
         freed.countDown();
     }
 
-    /** Whether the calling thread belongs to the device, and would wait for itself. */
+    /** Returns whether the calling thread belongs to the device and would wait for itself. */
     private boolean isOurThread() {
         for (StreamQueue queue : queues) {
             if (queue.stream().isStepThread()) {
@@ -588,9 +590,9 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Waits for the end of a closed device, and abandons it at the limit.
+     * Waits for the end of a closed device, and abandons the device at the limit.
      *
-     * @param telling whether to throw in that case
+     * @param telling whether to throw at the limit
      */
     private void awaitEnd(boolean telling) {
         if (abandoned != null || awaitFreed(closeLimit)) {
@@ -603,10 +605,10 @@ public final class StreamDevice implements Device {
                     "device '%s' is not closed after %s: its hardware has not completed its work; its memory is kept until it has"
                             .formatted(info.id(), closeLimit));
         }
-        // A host step may be running, user code for example: the thread that ends it frees the rest.
+        // A host step may be running, for example user code: the thread that ends the step frees the rest.
     }
 
-    /** Waits until everything is freed; returns whether it is. */
+    /** Waits until everything is freed; returns whether everything is. */
     boolean awaitFreed(Duration limit) {
         boolean interrupted = false;
         long deadline = System.nanoTime() + limit.toNanos();
@@ -625,7 +627,7 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** STREAM-6: fails operations in flight, which keep their resources until they complete. Returns whether this is the first call. */
+    /** STREAM-6: fails operations in flight; operations keep their resources until completion. Returns whether this is the first call. */
     private boolean abandon(boolean hardwareBusy) {
         if (!abandoning.compareAndSet(false, true)) {
             return false;
@@ -647,7 +649,7 @@ public final class StreamDevice implements Device {
             queue.stream().failSignals(cause);
         }
         waiter.endImports(cause);
-        exports.forEach(each -> end("export", each::close)); // else those wait who wait for its work
+        exports.forEach(each -> end("export", each::close)); // otherwise foreign waiters for the device's work would hang
         return true;
     }
 

@@ -8,111 +8,114 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver-specific part of one device: everything that differs between kinds of hardware with streams. A {@link StreamDevice} owns it and closes
- * it after the last operation. Safe from any thread, unless a method says otherwise.
+ * The driver-specific part of a device: all differences between kinds of hardware with streams. A {@link StreamDevice}
+ * owns the driver and closes it after the last operation. Safe from any thread, unless a method says otherwise.
  */
 public interface StreamDriver extends AutoCloseable {
 
     /**
      * Returns the lanes; the device's queues use some of them.
      *
-     * @return at least one that computes, before those that only copy; always the same
+     * @return at least one computing lane, before the copy-only lanes; always the same list
      */
     List<Lane> lanes();
 
     /**
      * Creates a timeline.
      *
-     * @param value its initial value
-     * @param shared whether it will be exported, or made an alias of an exported one
-     * @return the timeline, which the caller closes
-     * @throws IreeException UNIMPLEMENTED when it cannot be shared
+     * @param value initial value
+     * @param shared whether the timeline will be exported, or made an alias of an exported timeline
+     * @return the timeline, closed by the caller
+     * @throws IreeException UNIMPLEMENTED when the driver cannot share timelines
      */
     DriverTimeline createTimeline(long value, boolean shared);
 
     /**
-     * Makes a timeline of an event of the driver that others have recorded.
+     * Creates a timeline for a driver event recorded by other code.
      *
-     * @param event its handle, valid until the timeline is closed
-     * @param value what the timeline reaches once the event is over
-     * @return the timeline, which the caller closes
-     * @throws IreeException UNIMPLEMENTED when the driver has none, which is what this method throws unless overridden; INVALID_ARGUMENT for what
-     *     the driver does not know
+     * @param event the event's handle, valid until the timeline is closed
+     * @param value the value of the timeline once the event has completed
+     * @return the timeline, closed by the caller
+     * @throws IreeException UNIMPLEMENTED when the driver has no events, as thrown by this method unless overridden;
+     *     INVALID_ARGUMENT for an event unknown to the driver
      */
     default DriverTimeline importEvent(long event, long value) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver has no events; signal a semaphore from the host");
     }
 
     /**
-     * Waits until one of several timelines reaches a value, or the time is over; may return for no reason. Called by one thread. One of the
-     * timelines may be closed meanwhile.
+     * Waits until any of several timelines reaches a value, or the time has passed; may return spuriously. Called by a
+     * single thread. Timelines may be closed during the wait.
      *
      * @param timelines the timelines; elements beyond the count are ignored
      * @param values by timeline
      * @param count the number of timelines
-     * @param timeoutNanos how long to wait at most; {@link Long#MAX_VALUE} for ever
+     * @param timeoutNanos maximum time to wait; {@link Long#MAX_VALUE} for ever
      * @throws IreeException ABORTED when the device is lost
      */
     void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos);
 
     /**
-     * Returns how many submissions the driver has taken and keeps on the host, since its hardware cannot have them yet.
+     * Returns the number of accepted submissions kept on the host because the hardware cannot have them yet.
      *
-     * @return 0 where the hardware has all, which is what this method returns unless overridden
+     * @return 0 where the hardware has all submissions, as returned by this method unless overridden
      */
     default long heldCount() {
         return 0;
     }
 
     /**
-     * Returns how many native events there are.
+     * Returns the number of native events.
      *
-     * @return 0 where the driver needs none, which is what this method returns unless overridden
+     * @return 0 where the driver needs no events, as returned by this method unless overridden
      */
     default long eventCount() {
         return 0;
     }
 
     /**
-     * Returns how many graphs the hardware was given so far: what a driver makes of commands that are executed again and again.
+     * Returns how many graphs the hardware was given so far. A driver makes graphs of commands that are executed
+     * repeatedly.
      *
-     * @return 0 where the driver makes none, which is what this method returns unless overridden
+     * @return 0 where the driver makes no graphs, as returned by this method unless overridden
      */
     default long graphLaunchCount() {
         return 0;
     }
 
     /**
-     * Returns why the hardware refuses new work with UNAVAILABLE, while it ends what it has.
+     * Returns why the hardware refuses new work with UNAVAILABLE while completing the accepted work.
      *
-     * @return the reason; null while it takes work
+     * @return the reason; null while the hardware accepts work
      */
     default @Nullable IreeException draining() {
         return null;
     }
 
     /**
-     * Returns whether the device is lost: the hardware runs nothing any more, and uses no memory.
+     * Returns whether the device is lost: the hardware no longer runs anything, and uses no memory.
      *
-     * @return true once it is lost
+     * @return true once the device is lost
      */
     boolean isLost();
 
     /**
      * Returns the library of collectives.
      *
-     * @return the same for all devices that can meet; null where the driver has none, which is what this method returns unless overridden
-     * @throws IreeException UNAVAILABLE when the driver knows one that is not there, saying what to do
+     * @return the same object for all devices that can meet; null where the driver has no library, as returned by this
+     *     method unless overridden
+     * @throws IreeException UNAVAILABLE when the driver's library is not installed, with a remedy
      */
     default @Nullable StreamCollectives collectives() {
         return null;
     }
 
     /**
-     * Returns whether submissions of this driver can wait for tickets of another driver's lanes, without the host and before these are reached.
+     * Returns whether submissions of this driver can wait for tickets of another driver's lanes, without the host and
+     * before the tickets are reached.
      *
      * @param other the driver of another device of the same scheduling domain
-     * @return false where the host waits, which is what this method returns unless overridden
+     * @return false where the host waits, as returned by this method unless overridden
      */
     default boolean canWaitForLanesOf(StreamDriver other) {
         return false;
@@ -123,21 +126,21 @@ public interface StreamDriver extends AutoCloseable {
     /**
      * Returns the kinds of memory in use, by purpose.
      *
-     * @return always the same
+     * @return always the same object
      */
     MemoryKinds memoryKinds();
 
     /**
      * Returns the limits of the device.
      *
-     * @return always the same
+     * @return always the same object
      */
     DriverLimits limits();
 
     /**
-     * Returns the identity that a device must share to import memory exported by this one.
+     * Returns the identity that a device must share to import memory exported by this device.
      *
-     * @return the same in every process
+     * @return the same text in every process
      */
     String identity();
 
@@ -145,17 +148,18 @@ public interface StreamDriver extends AutoCloseable {
      * Allocates memory.
      *
      * @param size bytes
-     * @param kind one of {@link #memoryKinds}
-     * @param shared whether it will be exported
-     * @return the allocation, which the caller closes
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no more; UNIMPLEMENTED when it cannot be shared
+     * @param kind a kind of {@link #memoryKinds}
+     * @param shared whether the memory will be exported
+     * @return the allocation, closed by the caller
+     * @throws IreeException RESOURCE_EXHAUSTED when the memory is exhausted; UNIMPLEMENTED when the driver cannot share
+     *     memory
      */
     DriverMemory allocate(long size, MemoryKind kind, boolean shared);
 
     /**
      * Returns why host memory cannot be used in place.
      *
-     * @return the missing capability, as the rest of a sentence; null when it can
+     * @return the missing capability, as the rest of a sentence; null without an obstacle
      */
     @Nullable
     String hostMemoryObstacle();
@@ -164,51 +168,52 @@ public interface StreamDriver extends AutoCloseable {
      * Imports host memory; only where {@link #hostMemoryObstacle} returns null.
      *
      * @param address first byte, a multiple of {@link DriverLimits#hostAlignment}
-     * @param size bytes, a multiple of the same
-     * @param readOnly whether the device will only read it
-     * @return the allocation, which the caller closes before the memory is freed
-     * @throws IreeException UNIMPLEMENTED when the driver does not take such memory, which is to be copied; or if it refuses it
+     * @param size bytes, a multiple of the same alignment
+     * @param readOnly whether the device will only read the memory
+     * @return the allocation, closed by the caller before the memory is freed
+     * @throws IreeException UNIMPLEMENTED when the driver does not support such memory and callers should copy; or if
+     *     the driver refuses the memory
      */
     DriverMemory importHost(long address, long size, boolean readOnly);
 
     /**
      * Returns why code of this device cannot use memory of another in place.
      *
-     * @param other the driver of the other
-     * @return the missing capability, as the rest of a sentence; null when it can
+     * @param other the driver of the other device
+     * @return the missing capability, as the rest of a sentence; null without an obstacle
      */
     default @Nullable String peerObstacle(StreamDriver other) {
         return "drivers do not import the mapped memory of another device";
     }
 
     /**
-     * Uses memory that others allocated on the device.
+     * Imports device memory allocated by other code.
      *
-     * @param address its address for code
+     * @param address the memory's address for device code
      * @param size bytes
-     * @return the allocation, which the caller closes before the memory is freed
-     * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden; NOT_FOUND or
-     *     INVALID_ARGUMENT when there is not that much memory
+     * @return the allocation, closed by the caller before the memory is freed
+     * @throws IreeException UNIMPLEMENTED when the driver does not support such imports, as thrown by this method
+     *     unless overridden; NOT_FOUND or INVALID_ARGUMENT when there is less memory at the address
      */
     default DriverMemory importDevice(long address, long size) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver uses no memory by its address; copy it");
     }
 
     /**
-     * Imports memory that was exported by a device of the same {@link #identity}.
+     * Imports memory exported by a device of the same {@link #identity}.
      *
-     * @param descriptor of the operating system; the driver owns it once this returns
+     * @param descriptor descriptor of the operating system; owned by the driver once this method returns
      * @param size bytes
-     * @param kind one of {@link #memoryKinds}
-     * @return the allocation, which the caller closes
-     * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden
+     * @param kind a kind of {@link #memoryKinds}
+     * @return the allocation, closed by the caller
+     * @throws IreeException UNIMPLEMENTED when the driver cannot import, as thrown by this method unless overridden
      */
     default DriverMemory importDescriptor(int descriptor, long size, MemoryKind kind) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver imports no memory; copy it through the host");
     }
 
     /**
-     * Closes a descriptor that was exported and that no driver imports.
+     * Closes an exported descriptor that no driver imports.
      *
      * @param descriptor the descriptor
      */
@@ -217,14 +222,15 @@ public interface StreamDriver extends AutoCloseable {
     // ---- Code.
 
     /**
-     * Returns the executable formats that the driver loads. The device's options may allow fewer.
+     * Returns the loadable executable formats. The device's options may allow fewer.
      *
-     * @return names of formats, the preferred one first
+     * @return names of formats, the preferred format first
      */
     List<String> formats();
 
     /**
-     * Returns whether a program that asks for a kind of device means this one, besides by the name of its driver and its id.
+     * Returns whether a program's pattern for a kind of device means this device, besides the driver's name and the
+     * device's id.
      *
      * @param pattern as for {@link io.github.iree4j.hal.spi.DevicePattern}
      * @return false unless overridden
@@ -236,15 +242,15 @@ public interface StreamDriver extends AutoCloseable {
     /**
      * Returns how programs are compiled for the driver.
      *
-     * @param format one of {@link #formats}
-     * @return flags of iree-compile; empty when unknown, which is what this method returns unless overridden
+     * @param format a format of {@link #formats}
+     * @return flags of iree-compile; empty when unknown, as returned by this method unless overridden
      */
     default String compileFlags(String format) {
         return "";
     }
 
     /**
-     * Says what to do about a format that is not among {@link #formats}.
+     * Returns a remedy for a format missing from {@link #formats}.
      *
      * @param format name of the format
      * @return the rest of a sentence
@@ -256,8 +262,8 @@ public interface StreamDriver extends AutoCloseable {
     /**
      * Loads an executable.
      *
-     * @param params the executable, of one of {@link #formats}
-     * @return the executable, which the caller owns
+     * @param params the executable, in a format of {@link #formats}
+     * @return the executable, owned by the caller
      * @throws IreeException if the executable is invalid
      */
     Executable load(ExecutableParams params);
@@ -271,7 +277,8 @@ public interface StreamDriver extends AutoCloseable {
     StreamEncoder encoder(StreamMemory memory);
 
     /**
-     * Frees everything, lanes too. The last operation is complete. What users still have is closed afterwards: memory, forms, executables.
+     * Frees everything, including the lanes. The last operation has completed. Memory, forms and executables that users
+     * still hold are closed later.
      */
     @Override
     void close();

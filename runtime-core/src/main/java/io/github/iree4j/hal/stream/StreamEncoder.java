@@ -11,28 +11,29 @@ import org.jspecify.annotations.Nullable;
 public interface StreamEncoder extends AutoCloseable {
 
     /**
-     * Lends commands for one transfer.
+     * Lends commands for a transfer.
      *
      * @param lane the lane of the submission
-     * @return empty commands; the borrower releases them
+     * @return empty commands, released by the borrower
      */
     TransferCommands transfers(Lane lane);
 
     /**
-     * Checks a dispatch when it is recorded.
+     * Checks a dispatch when recorded.
      *
      * @param executable the executable
      * @param export ordinal of the export, not checked yet
      * @param config workgroups
-     * @param workgroupCount the workgroup counts of an indirect dispatch; null for a direct one
-     * @throws IreeException INVALID_ARGUMENT unless this driver loaded the executable on this device; or the reason why the device cannot run it
+     * @param workgroupCount the workgroup counts of an indirect dispatch; null for a direct dispatch
+     * @throws IreeException INVALID_ARGUMENT unless this driver loaded the executable on this device; or the reason why
+     *     the device cannot run the dispatch
      */
     void checkDispatch(Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount);
 
     /**
      * Returns the driver's bits for a dispatch, kept in {@link Recording#flags}.
      *
-     * @param executable the executable, which was checked
+     * @param executable the executable, checked before
      * @param export ordinal of the export
      * @param fixed whether no binding changes between executions
      * @return driver-defined bits; 0 for none
@@ -44,10 +45,10 @@ public interface StreamEncoder extends AutoCloseable {
     /**
      * Returns whether a dispatch may write a binding.
      *
-     * @param executable the executable, which was checked
+     * @param executable the executable, checked before
      * @param export ordinal of the export
      * @param binding number of the binding
-     * @return false only when the code is known not to
+     * @return false only when the code is known not to write the binding
      */
     boolean mayWrite(Executable executable, int export, int binding);
 
@@ -55,10 +56,10 @@ public interface StreamEncoder extends AutoCloseable {
      * Creates a form of a recording. May take long.
      *
      * @param recording the recording
-     * @param bindings the locations of its buffers; resolved anew before each {@link CommandForm#prepare}
-     * @param updates the bytes of its updates; null for none
-     * @param lane the lane of the submission, or another one of its family
-     * @param oneShot whether it is executed once
+     * @param bindings the locations of the recording's buffers; resolved anew before each {@link CommandForm#prepare}
+     * @param updates the bytes of the recording's updates; null for none
+     * @param lane the lane of the submission, or another lane of its family
+     * @param oneShot whether the recording is executed once
      * @return the form; the caller closes it
      */
     CommandForm form(
@@ -68,7 +69,7 @@ public interface StreamEncoder extends AutoCloseable {
             Lane lane,
             boolean oneShot);
 
-    /** Frees what is not lent, and the rest when it is returned. */
+    /** Frees everything not lent; lent objects are freed on their return. */
     @Override
     void close();
 }

@@ -13,34 +13,34 @@ final class StreamEntry {
     @Nullable
     StreamWork work;
 
-    /** The points that the hardware waits for first; null for none. */
+    /** The points for the hardware to wait for first; null for none. */
     @Nullable
     TimelineWaits waits;
 
-    /** The host step that follows; null for none. */
+    /** The host step after the hardware part; null for none. */
     @Nullable
     HostStep step;
 
-    /** A ticket of its hardware queue that it runs after, besides submissions of its stream; 0 for none. */
+    /** A ticket of the same hardware queue that precedes this entry, in addition to submissions of the entry's stream; 0 for none. */
     long after;
 
-    /** The ticket that was reserved for its submission; 0 for none. */
+    /** The ticket reserved for the entry's submission; 0 for none. */
     long reserved;
 
-    /** The submission after which its step runs, or it completes; once begun. */
+    /** The submission after which the entry's step runs or the entry completes; set once begun. */
     long ticket;
 
-    /** The ticket that marks its completion, for other queues to wait for; 0 while there is none. */
+    /** The ticket marking the entry's completion, for waits of other queues; 0 while there is none. */
     long end;
 
-    /** Its begin was reported. */
+    /** Whether the begin was reported. */
     boolean seen;
 
     /** The first failure. */
     @Nullable
     IreeException failure;
 
-    /** What the driver reported after it took the submission: by any thread, without a lock, before the ticket is reached. */
+    /** The failure reported by the driver after accepting the submission: by any thread, without a lock, before the ticket is reached. */
     volatile @Nullable IreeException late;
 
     StreamEntry(
@@ -58,7 +58,7 @@ final class StreamEntry {
         this.step = step;
     }
 
-    /** Whether there is something to submit. */
+    /** Returns whether there is something to submit. */
     boolean needsSubmission() {
         return work != null || waits != null;
     }
@@ -69,7 +69,7 @@ final class StreamEntry {
         }
     }
 
-    /** The hardware is done with the commands: called without a lock by the thread that continues the entry. */
+    /** Releases the commands and waits after the hardware: called without a lock by the thread that continues the entry. */
     void hardwareOver() {
         TimelineWaits waited = waits;
         if (waited != null) {

@@ -21,11 +21,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The participants of a group on devices with streams, and their meetings: each is a group call of the driver's library, on a lane of each
- * participant, behind what its queue has issued before. Held back until all participants here have joined.
+ * The participants of a group on devices with streams, and their meetings. Each meeting is a group call of the driver's
+ * library, on a lane of each participant, behind everything that the participant's queue has issued before. Meetings
+ * are held back until all participants here have joined.
  */
 final class StreamGroup implements GroupWork {
-    /** Devices with one library can meet. */
+    /** The backend of devices that can meet: all devices of one library. */
     record Backend(StreamCollectives library) implements CollectiveBackend {
         @Override
         public GroupWork begin(ChannelGroup group) {
@@ -39,8 +40,9 @@ final class StreamGroup implements GroupWork {
     }
 
     /*
-     * STREAM-8: group calls reach the lanes of all participants in one order, that of their launch under the lock of the group: each lane takes
-     * its part of a call only together with the others. Participants in other processes see the order of tickets.
+     * STREAM-8: group calls reach the lanes of all participants in one order: the order of launch under the lock of the
+     * group. Each lane takes its part of a call only together with the other lanes. Participants in other processes see
+     * the order of tickets.
      */
     private final ChannelGroup group;
     private final StreamCollectives library;
@@ -50,7 +52,7 @@ final class StreamGroup implements GroupWork {
     // Guarded by this.
     private final Map<Integer, Member> members = new HashMap<>(); // by rank
     private final List<List<Meetings.Meeting>> waiting = new ArrayList<>();
-    private final TreeMap<Long, Meetings.Meeting> inTurn = new TreeMap<>(); // the same for a group that spans processes
+    private final TreeMap<Long, Meetings.Meeting> inTurn = new TreeMap<>(); // waiting meetings of a group that spans processes, by number
     private final Set<Launched> underWay = new LinkedHashSet<>();
     private int joined;
     private long nextNumber;
@@ -61,7 +63,7 @@ final class StreamGroup implements GroupWork {
         this.library = library;
     }
 
-    /** A participant here. */
+    /** A participant in this process. */
     private static final class Member {
         final StreamDevice device;
         final int rank;
@@ -69,8 +71,8 @@ final class StreamGroup implements GroupWork {
         @Nullable
         Communicator communicator;
 
-        long tickets; // of its lane
-        int runs; // under way
+        long tickets; // number of tickets of the lane
+        int runs; // number of runs in flight
         boolean left;
 
         Member(StreamDevice device, int rank) {
@@ -98,7 +100,7 @@ final class StreamGroup implements GroupWork {
         }
     }
 
-    /** A channel has its rank: begins to join. */
+    /** Begins to join the group; the channel has its rank. */
     synchronized void add(StreamDevice device, GroupChannel channel) {
         Member member = new Member(device, channel.rank());
         member.communicator = library.communicators()
@@ -132,7 +134,7 @@ final class StreamGroup implements GroupWork {
                 cause);
     }
 
-    /** A channel is closed; its work has ended, or failed. */
+    /** Removes a closed channel whose work has ended or failed. */
     void remove(int rank) {
         Member member;
         boolean busy;
@@ -154,7 +156,7 @@ final class StreamGroup implements GroupWork {
     @Override
     public void hold(List<Meetings.Meeting> meetings) {
         for (Meetings.Meeting each : meetings) {
-            if (!group.spansProcesses()) { // else the library finds out, or hangs
+            if (!group.spansProcesses()) { // otherwise the library detects a disagreement, or hangs
                 Agreement.of(each);
             }
         }
@@ -194,7 +196,7 @@ final class StreamGroup implements GroupWork {
         launched.forEach(Launched::watch);
     }
 
-    /** STREAM-8: under the lock, gives the lanes a group call. */
+    /** STREAM-8: passes a group call to the lanes; under the lock. */
     private Launched launch(List<Meetings.Meeting> meetings) {
         Launched launched = new Launched(meetings);
         TreeMap<Integer, List<StreamArrival>> byRank = new TreeMap<>();
@@ -257,10 +259,10 @@ final class StreamGroup implements GroupWork {
     private final class Launched {
         final List<Meetings.Meeting> meetings;
         final List<CollectiveRun> runs = new ArrayList<>();
-        final List<List<StreamArrival>> arrivals = new ArrayList<>(); // of each
+        final List<List<StreamArrival>> arrivals = new ArrayList<>(); // arrivals of each run
         final List<Runnable> refusals = new ArrayList<>(0);
         final List<StreamDevice> entries =
-                new ArrayList<>(); // whose uses end with the last part; guarded by the group, like the next
+                new ArrayList<>(); // devices whose uses end with the last part; guarded by the group, like the next field
         int left;
 
         @Nullable
@@ -274,10 +276,10 @@ final class StreamGroup implements GroupWork {
             refusals.add(() -> ended(member, cause(thrown), false));
         }
 
-        /** With no lock held. */
+        /** Reports refusals and watches the runs; with no lock held. */
         void watch() {
             refusals.forEach(Runnable::run);
-            if (refusals.isEmpty() && !group.spansProcesses()) { // else others may keep them waiting
+            if (refusals.isEmpty() && !group.spansProcesses()) { // otherwise participants elsewhere may delay waiters
                 for (int i = 0; i < runs.size(); i++) {
                     ForeignPoint point = runs.get(i).point();
                     arrivals.get(i).forEach(each -> each.issued(point));
@@ -287,18 +289,19 @@ final class StreamGroup implements GroupWork {
         }
 
         /**
-         * One part has ended on its lane. One that was refused may have been given in part: the library is to let go of it first.
+         * Handles the end of a part on its lane. A refused part may have been submitted partially: the library must
+         * first let go of the part.
          */
         void over(Member member, @Nullable IreeException cause) {
             if (cause == null || member.device.driver().isLost()) {
                 ended(member, cause, true);
                 return;
             }
-            group.fail(describe(member.rank, cause)); // the others may wait for it
+            group.fail(describe(member.rank, cause)); // other participants may wait for this part
             member.communicator().whenEnded(() -> drain(member, cause));
         }
 
-        /** The library has let go: waits for what the lane has. */
+        /** Waits for the lane's remaining work, after the library has let go. */
         private void drain(Member member, IreeException cause) {
             CollectiveRun last;
             synchronized (StreamGroup.this) {
@@ -317,7 +320,7 @@ final class StreamGroup implements GroupWork {
             }
         }
 
-        /** The memory of one part is not used any more; that of all stays until then, and so do the devices. */
+        /** Ends a part whose memory is no longer used. The memory of all parts, and the devices, stay until the last part has ended. */
         private void ended(Member member, @Nullable IreeException cause, boolean entered) {
             if (cause != null) {
                 group.fail(describe(member.rank, cause));
@@ -325,7 +328,7 @@ final class StreamGroup implements GroupWork {
             boolean last;
             boolean closes;
             IreeException outcome;
-            IreeException failed = group.failure(); // known before failed() is called, which others may be about to
+            IreeException failed = group.failure(); // set before failed() is called, possibly by another thread
             synchronized (StreamGroup.this) {
                 first = first == null ? failed : first;
                 outcome = first;

@@ -20,8 +20,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Memory of one device: pools for each kind of memory, as in {@code hal.local}, with one budget and one line. Blocks
- * outlive {@link #close} until they are released. Safe from any thread.
+ * Memory of a device: pools for each kind of memory, as in {@code hal.local}, with a common budget and line. Blocks
+ * outlive {@link #close} until released. Safe from any thread.
  */
 public final class StreamMemory {
     private static final int MAPPED = BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT;
@@ -39,9 +39,9 @@ public final class StreamMemory {
      * @param driver allocates the memory, borrowed
      * @param options limits
      * @param busy whether work is in flight
-     * @param growth runs what may take long in the driver
+     * @param growth runs driver calls that may take long
      * @param poison whether freed memory is overwritten
-     * @param calls calls of the driver, which stays until their end
+     * @param calls guards calls of the driver; the driver stays until their end
      */
     StreamMemory(
             Supplier<String> id,
@@ -65,7 +65,7 @@ public final class StreamMemory {
         this.pools = builder.build();
     }
 
-    /** The pools for memory in queue order. */
+    /** Returns the pools for memory in queue order. */
     PoolSet pools() {
         return pools;
     }
@@ -80,7 +80,7 @@ public final class StreamMemory {
      * @param taking performs the allocation
      * @param size bytes
      * @param kind kind of memory
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     * @throws IreeException RESOURCE_EXHAUSTED when the memory is exhausted
      */
     DriverMemory takeOutside(StreamSlabs.Allocating taking, long size, MemoryKind kind) {
         try {
@@ -93,7 +93,7 @@ public final class StreamMemory {
         }
     }
 
-    /** The same, for memory that the driver allocates. */
+    /** Allocates driver memory outside the pools, trimming the pools if need be; optionally shared memory. */
     DriverMemory takeOutside(long size, MemoryKind kind, boolean shared) {
         return takeOutside(() -> driver.allocate(size, kind, shared), size, kind);
     }
@@ -102,7 +102,7 @@ public final class StreamMemory {
      * A block of memory outside the pools.
      *
      * @param storage the bytes
-     * @param giveBack frees them; run once
+     * @param giveBack frees the bytes; run once
      */
     public record Block(StreamStorage storage, Runnable giveBack) {}
 
@@ -110,9 +110,9 @@ public final class StreamMemory {
      * Allocates driver memory outside the pools, whose budget belongs to the users.
      *
      * @param size bytes
-     * @param kind one of {@link #kinds}
+     * @param kind a kind of {@link #kinds}
      * @return the memory
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     * @throws IreeException RESOURCE_EXHAUSTED when the memory is exhausted
      */
     public Block takeBlock(long size, MemoryKind kind) {
         StreamSlab slab = new StreamSlab(takeOutside(size, kind, false), size, kind);
@@ -121,15 +121,15 @@ public final class StreamMemory {
                 () -> provider.release(slab));
     }
 
-    /** The kind of memory for readback, where the host cannot read device memory. */
+    /** Returns the kind of memory for readback, where the host cannot read device memory. */
     MemoryKind readback() {
         return kinds.readback();
     }
 
     /**
-     * Returns the kinds of memory that the device has.
+     * Returns the device's kinds of memory.
      *
-     * @return as reported by its driver
+     * @return as reported by the driver
      */
     public MemoryKinds kinds() {
         return kinds;
@@ -140,8 +140,8 @@ public final class StreamMemory {
     }
 
     /**
-     * Chooses the kind of memory for an allocation: memory that the host must map is mappable; memory that it would like to map
-     * is mappable where that costs the device nothing.
+     * Chooses the kind of memory for an allocation. Required mapping yields mappable memory; optional mapping yields
+     * mappable memory only at no cost for the device.
      */
     MemoryKind kind(BufferParams params) {
         int type = params.memoryType();
@@ -158,7 +158,7 @@ public final class StreamMemory {
             return kinds.device();
         }
         if (wish) {
-            // A small window onto device memory is left to allocations that must be mappable.
+            // A small window onto device memory is left to allocations with required mapping.
             return shared != null && shared.heap() == kinds.device().heap() ? shared : kinds.device();
         }
         return shared != null ? shared : kinds.readback();
@@ -167,7 +167,7 @@ public final class StreamMemory {
     /**
      * Creates a request to the pools.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED when one allocation cannot be that large
+     * @throws IreeException RESOURCE_EXHAUSTED when a single allocation cannot be so large
      */
     ReservationRequest request(BufferParams params, MemoryKind kind, long size) {
         if (size > provider.largest()) {
@@ -189,9 +189,10 @@ public final class StreamMemory {
     }
 
     /**
-     * Allocates memory with undefined contents, until the host releases it.
+     * Allocates memory with undefined contents, until the host releases the storage.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device has no more, FAILED_PRECONDITION when closed
+     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device's memory is exhausted,
+     *     FAILED_PRECONDITION when closed
      */
     StreamStorage acquire(BufferParams params, MemoryKind kind, long size) {
         ReservationRequest request = request(params, kind, size).asPersistent();
@@ -199,11 +200,12 @@ public final class StreamMemory {
     }
 
     /**
-     * Allocates memory that the host writes and device code reads, for the commands' own needs.
+     * Allocates memory written by the host and read by device code, for the commands' own needs.
      *
      * @param size bytes
      * @return memory with undefined contents, to be released by the caller
-     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device has no more, FAILED_PRECONDITION when closed
+     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device's memory is exhausted,
+     *     FAILED_PRECONDITION when closed
      */
     public StreamStorage upload(long size) {
         return acquire(BufferParams.DEFAULT, kinds.upload(), size);
@@ -217,7 +219,7 @@ public final class StreamMemory {
     /**
      * Ends allocation; memory is returned to the driver as blocks are released.
      *
-     * @param whenReturned run once what the pools have given up is back at the driver
+     * @param whenReturned run once everything given up by the pools is back at the driver
      */
     void close(Runnable whenReturned) {
         pools.close(whenReturned);

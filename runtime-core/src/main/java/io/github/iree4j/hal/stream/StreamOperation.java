@@ -5,8 +5,8 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of a {@link StreamQueue}: a hardware part, then a host part, both optional. An operation with neither only has its
- * place in the order.
+ * An operation of a {@link StreamQueue}: a hardware part, then a host part, both optional. An operation with neither
+ * part only has its place in the order.
  */
 abstract class StreamOperation extends QueueOperation {
 
@@ -14,16 +14,16 @@ abstract class StreamOperation extends QueueOperation {
         super(name);
     }
 
-    /** The call that it belongs to, or null. */
+    /** Returns the call of the operation, or null. */
     final @Nullable MemoryHolder call() {
         return holder();
     }
 
     /**
-     * Prepares the hardware part. Called once, when the operation is issued, with no lock of the scheduler held. Everything
-     * issued before runs before it, and so does everything that this operation waits for.
+     * Prepares the hardware part. Called once, when the operation is issued, with no lock of the scheduler held. All
+     * operations issued before, and all operations waited for, run before this operation.
      *
-     * @return recorded commands; null for none
+     * @return recorded commands; null for no hardware part
      * @throws io.github.iree4j.status.IreeException if the operation fails
      */
     @Nullable
@@ -32,10 +32,10 @@ abstract class StreamOperation extends QueueOperation {
     }
 
     /**
-     * Returns the host part. It runs in the order of the queue: after the hardware part of this operation and everything before
-     * it, and before anything issued behind it. Called once, after {@link #prepare}.
+     * Returns the host part. The step runs in the order of the queue: after this operation's hardware part and
+     * everything before, and before any operation issued later. Called once, after {@link #prepare}.
      *
-     * @return the step; null for none
+     * @return the step; null for no host part
      */
     @Nullable
     HostStep hostStep() {

@@ -20,7 +20,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A queue of a {@link StreamDevice}: a {@link HardwareStream} puts its operations on the hardware. */
+/** A queue of a {@link StreamDevice}; a {@link HardwareStream} puts the operations on the hardware. */
 final class StreamQueue extends ScheduledQueue<StreamBuffer> {
     private final StreamDevice device;
     private final HardwareStream stream;
@@ -39,7 +39,7 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
         return stream;
     }
 
-    /** The lane that its commands are submitted to. */
+    /** Returns the lane for the queue's commands. */
     Lane lane() {
         return stream.queue().lane;
     }
@@ -162,7 +162,7 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
             int[] constants,
             BindingTable bindings,
             long flags) {
-        // A command buffer of one command, owned here; a submission that has to wait retains it.
+        // A command buffer of one command, owned here; a waiting submission retains it.
         try (RecordedCommandBuffer commands = RecordedForms.ofDispatch(device, bindings.size())) {
             submit(wait, signal, () -> {
                 checkComputes();

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that a pool takes from the driver: one allocation, mapped for its lifetime where it is host-visible. The slab begins where the
- * host's address is aligned.
+ * Memory taken by a pool from the driver: an allocation, mapped for its lifetime where host-visible. The slab begins
+ * where the host's address is aligned.
  */
 final class StreamSlab extends Slab {
     private final DriverMemory allocation;
@@ -15,7 +15,7 @@ final class StreamSlab extends Slab {
     private final @Nullable Arena mapping; // ends the host's access
     private final @Nullable MemorySegment host;
 
-    private final long base; // where it begins in its allocation
+    private final long base; // the slab's start in the allocation
 
     StreamSlab(DriverMemory allocation, long size, MemoryKind kind) {
         this(allocation, 0, size, kind);
@@ -24,11 +24,11 @@ final class StreamSlab extends Slab {
     /**
      * Takes ownership of an allocation.
      *
-     * @param base where the slab begins in it
+     * @param base the slab's start in the allocation
      * @param size bytes of the slab
      */
     StreamSlab(DriverMemory allocation, long base, long size, MemoryKind kind) {
-        // What has no address is aligned to any alignment that may be asked for.
+        // Memory without an address counts as aligned to any requested alignment.
         super(size, start(allocation) == 0 ? 0 : start(allocation) + base);
         this.allocation = allocation;
         this.kind = kind;
@@ -42,12 +42,12 @@ final class StreamSlab extends Slab {
         }
     }
 
-    /** The address that is to be aligned: the host's where it sees the memory, else the device's, if there is one. */
+    /** Returns the address to be aligned: the host's address of host-visible memory, otherwise the device's, if there is one. */
     static long start(DriverMemory allocation) {
         return allocation.host() == 0 ? allocation.deviceAddress() : allocation.host();
     }
 
-    /** Memory that the driver mapped, for as long as the arena is open. */
+    /** Returns memory mapped by the driver, valid while the arena is open. */
     @SuppressWarnings("restricted")
     static MemorySegment bytes(long address, long size, Arena arena) {
         return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
@@ -57,7 +57,7 @@ final class StreamSlab extends Slab {
         return kind;
     }
 
-    /** Identifies its allocation uniquely. */
+    /** Returns the unique generation of the allocation. */
     long generation() {
         return allocation.generation();
     }
@@ -66,12 +66,12 @@ final class StreamSlab extends Slab {
         return allocation.handle();
     }
 
-    /** Offset of the slab in its allocation. */
+    /** Returns the offset of the slab in the allocation. */
     long base() {
         return base;
     }
 
-    /** Address of the first byte for device code; 0 where that uses no addresses. */
+    /** Returns the address of the first byte for device code; 0 where code uses no addresses. */
     long deviceAddress() {
         long address = allocation.deviceAddress();
         return address == 0 ? 0 : address + base;

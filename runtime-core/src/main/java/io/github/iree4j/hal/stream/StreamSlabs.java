@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Allocation of device memory within the driver's limits. */
 final class StreamSlabs implements SlabProvider {
-    /** Minimum alignment, which keeps memory of different queues and of the host apart. */
+    /** Minimum alignment, keeping memory of different queues and of the host apart. */
     private static final long MINIMUM_ALIGNMENT = 256;
 
     private final StreamDriver driver;
@@ -23,7 +23,7 @@ final class StreamSlabs implements SlabProvider {
     private final AtomicLong count = new AtomicLong();
     private final UseGuard calls;
 
-    /** Allocates from a driver, which stays while it is called. */
+    /** Creates a provider of the driver's memory; {@code calls} keeps the driver alive during calls. */
     StreamSlabs(StreamDriver driver, UseGuard calls) {
         this.driver = driver;
         this.calls = calls;
@@ -90,9 +90,10 @@ final class StreamSlabs implements SlabProvider {
     }
 
     /**
-     * Allocates memory from the driver. Counted until {@link #returned}.
+     * Allocates memory from the driver. The allocation counts until {@link #returned}.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has reached its number of allocations
+     * @throws IreeException RESOURCE_EXHAUSTED when the driver's memory is exhausted, or the number of allocations is
+     *     reached
      */
     private DriverMemory allocate(long size, MemoryKind kind) {
         return counted(() -> driver.allocate(size, kind, false), size, kind);
@@ -113,7 +114,7 @@ final class StreamSlabs implements SlabProvider {
                             .formatted(countLimit));
         }
         try {
-            calls.enter(); // on any thread, which may hold nothing else of the device
+            calls.enter(); // the calling thread may hold nothing else of the device
             try {
                 return allocating.allocate();
             } finally {
@@ -135,7 +136,7 @@ final class StreamSlabs implements SlabProvider {
         }
     }
 
-    /** An allocation was returned to the driver. */
+    /** Reports an allocation returned to the driver. */
     void returned() {
         count.decrementAndGet();
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The location of a buffer's bytes: a range of a driver allocation. Immutable. */
 public final class StreamStorage extends BufferStorage {
-    /** Placeholder where there is no storage yet. */
+    /** Placeholder for missing storage. */
     static final StreamStorage NONE = new StreamStorage(null, 0, 0, 0, 0, 0, null);
 
     private final long generation;
@@ -22,13 +22,13 @@ public final class StreamStorage extends BufferStorage {
     /**
      * Creates storage.
      *
-     * @param reservation the pool's reservation; null for memory that is not a pool's
+     * @param reservation the pool's reservation; null for memory outside the pools
      * @param generation unique generation of the allocation; handles and addresses are reused
      * @param handle the driver's handle of the allocation
-     * @param offset offset of the bytes in it
+     * @param offset offset of the bytes in the allocation
      * @param length number of bytes
-     * @param deviceAddress address of the first byte for device code; 0 where that uses none
-     * @param host the same bytes as mapped by the host; null where they are not host-visible
+     * @param deviceAddress address of the first byte for device code; 0 where code uses no addresses
+     * @param host the same bytes as mapped by the host; null for bytes that are not host-visible
      */
     StreamStorage(
             @Nullable Reservation reservation,
@@ -63,7 +63,7 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns some of the bytes, valid as long as the whole.
+     * Returns a part of the bytes, valid as long as the whole.
      *
      * @param from first byte
      * @param size bytes
@@ -81,7 +81,8 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns whether both are in the same allocation, as opposed to successive ones with the same handle.
+     * Returns whether both ranges are in the same allocation, as opposed to successive allocations with the same
+     * handle.
      *
      * @param other other storage
      * @return whether an overlap is possible
@@ -90,7 +91,7 @@ public final class StreamStorage extends BufferStorage {
         return generation == other.generation;
     }
 
-    /** Whether it is in the allocation of the given generation. */
+    /** Returns whether the storage is in the allocation of the given generation. */
     boolean isIn(long allocation) {
         return generation == allocation;
     }
@@ -98,7 +99,7 @@ public final class StreamStorage extends BufferStorage {
     /**
      * Returns the driver's handle of the allocation. Handles are reused over time.
      *
-     * @return the handle of its {@link DriverMemory}
+     * @return the handle of the allocation's {@link DriverMemory}
      */
     public long handle() {
         return handle;
@@ -125,7 +126,7 @@ public final class StreamStorage extends BufferStorage {
     /**
      * Returns the address of the first byte for device code.
      *
-     * @return the address; 0 where code uses none
+     * @return the address; 0 where code uses no addresses
      */
     public long deviceAddress() {
         return deviceAddress;
@@ -140,7 +141,7 @@ public final class StreamStorage extends BufferStorage {
      * Returns the bytes of host-visible memory.
      *
      * @return the bytes, valid while the storage is used
-     * @throws IreeException INTERNAL when they are not host-visible
+     * @throws IreeException INTERNAL when the bytes are not host-visible
      */
     public MemorySegment mapped() {
         MemorySegment bytes = host;

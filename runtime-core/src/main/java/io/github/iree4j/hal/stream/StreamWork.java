@@ -2,7 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import org.jspecify.annotations.Nullable;
 
-/** Recorded commands, lent for one execution. */
+/** Recorded commands, lent for an execution. */
 interface StreamWork {
 
     /**
@@ -13,23 +13,24 @@ interface StreamWork {
     String name();
 
     /**
-     * Returns the commands, which run after everything submitted before.
+     * Returns the commands. They run after everything submitted before.
      *
      * @return the commands, borrowed until {@link #over}
      */
     DriverCommands commands();
 
     /**
-     * Returns what goes with the commands.
+     * Returns the submitter's context for the commands.
      *
-     * @return what {@link Lane#context} returned to the submitter
+     * @return the result of {@link Lane#context} on the submitting thread
      */
     default @Nullable Object context() {
         return null;
     }
 
     /**
-     * The hardware is done with the commands, or will never run them. Called once, from any thread with no lock held; must not throw.
+     * Releases the commands: the hardware is done with the commands, or will never run the commands. Called once, from
+     * any thread with no lock held; must not throw.
      */
     void over();
 }

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** A submission to a {@link Lane}: it waits for points, runs commands, and raises the lane's timeline to a ticket. Immutable for the driver. */
+/** A submission to a {@link Lane}: waits for points, runs commands, and raises the lane's timeline to a ticket. Immutable for the driver. */
 public final class Submission {
     private final TimelineWaits waits;
     private final @Nullable StreamWork work;
@@ -37,7 +37,7 @@ public final class Submission {
     }
 
     /**
-     * Returns the number of points that it waits for.
+     * Returns the number of points to wait for.
      *
      * @return 0 for none
      */
@@ -46,7 +46,7 @@ public final class Submission {
     }
 
     /**
-     * Returns the timeline of a point that it waits for.
+     * Returns the timeline of a point to wait for.
      *
      * @param index from 0 to less than {@link #waitCount}
      * @return the timeline, live until the submission is complete
@@ -56,7 +56,7 @@ public final class Submission {
     }
 
     /**
-     * Returns the value of a point that it waits for.
+     * Returns the value of a point to wait for.
      *
      * @param index from 0 to less than {@link #waitCount}
      * @return the value
@@ -66,7 +66,7 @@ public final class Submission {
     }
 
     /**
-     * Returns the commands that it runs.
+     * Returns the commands to run.
      *
      * @return the commands, valid until the submission is complete; null for none
      */
@@ -75,16 +75,16 @@ public final class Submission {
     }
 
     /**
-     * Returns what goes with the commands.
+     * Returns the submitter's context for the commands.
      *
-     * @return what {@link Lane#context} returned to the thread that submitted the operation; null for nothing, and without commands
+     * @return the result of {@link Lane#context} on the submitting thread; null for no context, and without commands
      */
     public @Nullable Object context() {
         return work == null ? null : work.context();
     }
 
     /**
-     * Returns the value to which it raises the lane's timeline.
+     * Returns the value of the lane's timeline after this submission.
      *
      * @return the ticket
      */
@@ -93,10 +93,11 @@ public final class Submission {
     }
 
     /**
-     * Reports that the driver refused the commands, or a part of them: the operation fails once the ticket is reached, which it must be all the
-     * same. For a driver that finds that out after {@link Lane#submit} took the submission. Before the ticket is reached.
+     * Reports that the driver refused the commands, or a part of them. The operation fails once the ticket is reached;
+     * the ticket must be reached in any case. For a driver that detects the refusal after {@link Lane#submit} took the
+     * submission. Called before the ticket is reached.
      *
-     * @param cause what the driver says
+     * @param cause the driver's reason
      */
     public void fail(IreeException cause) {
         if (entry != null) {

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Points of timelines that a submission waits for, at most one per timeline. Not thread-safe. */
+/** Points of timelines awaited by a submission, at most one per timeline. Not thread-safe. */
 final class TimelineWaits {
-    /** Nothing to wait for. Never added to. */
+    /** An empty set of points. Never added to. */
     static final TimelineWaits NONE = new TimelineWaits();
 
     private @Nullable DriverTimeline[] timelines = new @Nullable DriverTimeline[2];
@@ -31,7 +31,7 @@ final class TimelineWaits {
         return values[index];
     }
 
-    /** Adds a point; of two points of one timeline the later is kept. */
+    /** Adds a point. Of two points of the same timeline, the later is kept. */
     void add(DriverTimeline timeline, long value) {
         for (int i = 0; i < count; i++) {
             if (timeline.equals(timelines[i])) {
@@ -47,14 +47,14 @@ final class TimelineWaits {
         values[count++] = value;
     }
 
-    /** Adds a point of a timeline that its owner may close: retains it until {@link #release}. */
+    /** Adds a point of a timeline that its owner may close: retains the timeline until {@link #release}. */
     void addForeign(DriverTimeline timeline, long value) {
         timeline.retain();
         foreign.add(timeline);
         add(timeline, value);
     }
 
-    /** The submission is complete, or will never be made. */
+    /** Releases foreign timelines: the submission is complete, or will never be made. */
     void release() {
         foreign.forEach(DriverTimeline::release);
         foreign.clear();

@@ -8,22 +8,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation on buffers whose commands are recorded when it is issued, for one execution. Its buffers are retained while it is
- * in flight, and their storage is pinned once it has its place.
+ * An operation on buffers whose commands are recorded at issue, for a single execution. The buffers are retained while
+ * the operation is in flight. Their storage is pinned once the operation has its place.
  */
 abstract class TransferOperation extends StreamOperation implements StreamWork {
-    /** In place of the index of a buffer. */
+    /** No buffer, in place of an index. */
     static final int NONE = -1;
 
     final StreamDevice device;
     private final Lane lane;
     private final @Nullable Object context;
     private final UsedBuffer[] buffers;
-    private StreamStorage[] storages = new StreamStorage[0]; // of the buffers, once they are pinned
-    private int pinned; // how many of the buffers, from the first
-    private @Nullable ConstantViews<ConstantCopy> constant; // while it is retained: that it writes
-    private @Nullable ConstantCopy claimed; // of its call, the same
-    private Object user = this; // of the copy, the same: the call, or this operation
+    private StreamStorage[] storages = new StreamStorage[0]; // storage of the pinned buffers
+    private int pinned; // number of pinned buffers, counted from the first
+    private @Nullable ConstantViews<ConstantCopy> constant; // views of the written constant while the operation is retained, or null
+    private @Nullable ConstantCopy claimed; // copy of the constant made for the enclosing call, or null
+    private Object user = this; // user of the constant's copy: the call, or this operation
     private @Nullable TransferCommands recorded;
     private @Nullable DriverCommands ready; // commands to be submitted
 
@@ -31,8 +31,8 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
      * Creates an operation.
      *
      * @param name name for messages
-     * @param queue the queue that runs it
-     * @param buffers the buffers that it uses
+     * @param queue the queue that runs the operation
+     * @param buffers the buffers used by the operation
      */
     TransferOperation(String name, StreamQueue queue, UsedBuffer... buffers) {
         super(name);
@@ -42,23 +42,23 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         this.buffers = buffers;
     }
 
-    /** Returns the index of the buffer that it writes; {@link #NONE} when it only reads. */
+    /** Returns the index of the written buffer; {@link #NONE} for an operation that only reads. */
     int target() {
         return NONE;
     }
 
-    /** Writes the commands; {@link #storage} returns what they use. */
+    /** Writes the commands; {@link #storage} returns the storage of the buffers. */
     abstract void encode(TransferCommands commands);
 
-    /** Whether it runs even when its end is unobservable, because it affects others besides its waiters. */
+    /** Returns whether the operation runs even without an observable end, because more than its waiters depend on the operation. */
     boolean runsInAnyCase() {
         return false;
     }
 
-    /** Whether the hardware has nothing to do. */
+    /** Returns whether the hardware has nothing to do. */
     abstract boolean isEmpty();
 
-    /** Returns the storage of one of the buffers, once pinned. */
+    /** Returns the storage of a buffer, once pinned. */
     final StreamStorage storage(int buffer) {
         return storages[buffer];
     }
@@ -130,7 +130,7 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         }
     }
 
-    /** Gives the call a copy of a constant that is written here. */
+    /** Claims a copy of the written constant for the enclosing call, or for this operation. */
     private void claim() {
         MemoryHolder call = call();
         user = call == null ? this : call;

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A plan of one operation, or of several sequential parts of one; with the staging memory that they share. */
+/** A plan of an operation, or of several sequential parts of an operation, with the shared staging memory. */
 final class TransferPlan {
     private final List<Supplier<StreamOperation>> parts = new ArrayList<>(1);
     private final List<StagingPiece> pieces = new ArrayList<>(1);
@@ -27,7 +27,7 @@ final class TransferPlan {
         parts.add(part);
     }
 
-    /** Staging memory for the next part, held until all are submitted. */
+    /** Returns staging memory for the next part, held until all parts are submitted. */
     StagingPiece piece(int size) {
         StagingPiece piece = new StagingPiece(size);
         pieces.add(piece);
@@ -35,7 +35,7 @@ final class TransferPlan {
     }
 
     /**
-     * Submits what is planned.
+     * Submits the planned operations.
      *
      * @param make checks the arguments and creates the plan
      */
@@ -63,7 +63,7 @@ final class TransferPlan {
     private static void submitParts(
             StreamQueue queue, @Nullable Fence wait, @Nullable Fence signal, List<Supplier<StreamOperation>> makers) {
         if (signal != null && !signal.isLive()) {
-            queue.scheduler().submit(wait, signal, makers.getFirst()); // this throws
+            queue.scheduler().submit(wait, signal, makers.getFirst()); // throws
             return;
         }
         OperationParts parts;

@@ -1,14 +1,14 @@
 package io.github.iree4j.hal.stream;
 
-/** Takes fills and copies between ranges that were checked. Offsets and lengths are of any alignment. */
+/** Receives fills and copies between checked ranges. Offsets and lengths may have any alignment. */
 public interface TransferSink {
 
     /**
-     * Fills with a repeated pattern, which begins at the first byte.
+     * Fills a range with a repeated pattern, beginning at the first byte.
      *
      * @param target the storage filled
      * @param offset first byte, in the storage
-     * @param length bytes, a multiple of the pattern's
+     * @param length bytes, a multiple of the pattern's length
      * @param pattern the pattern in the low bytes, little-endian
      * @param patternLength 1, 2, 4 or 8 bytes
      */

@@ -3,21 +3,21 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** A point of a timeline that no queue of the device signals, watched by the {@link CompletionWaiter}. */
+/** A point of a timeline not signalled by any queue of the device, watched by the {@link CompletionWaiter}. */
 interface WatchedPoint {
     DriverTimeline timeline();
 
     long value();
 
-    /** The timeline is at or beyond the value. */
+    /** Reports that the timeline is at or beyond the value. */
     default void reached(long now) {
         end(null);
     }
 
-    /** The value is reached; or it will not be, or is not watched any more. Repeatable. */
+    /** Ends the watch: the value is reached, will not be reached, or is no longer watched. Repeatable. */
     void end(@Nullable IreeException failure);
 
-    /** The device is abandoned: its hardware may still come to it. Returns whether to go on watching. */
+    /** Reports that the device is abandoned: its hardware may still reach the value. Returns whether to continue watching. */
     default boolean abandon(IreeException cause) {
         end(cause);
         return false;

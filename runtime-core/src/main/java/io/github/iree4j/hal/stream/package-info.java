@@ -1,6 +1,7 @@
 /**
- * The shared part of devices whose hardware has streams: order on the stream, host steps, staging, transfers, allocation, life cycle. A driver
- * implements {@link io.github.iree4j.hal.stream.StreamDriver}, and hands it to {@link io.github.iree4j.hal.stream.StreamDevice}.
+ * The shared part of devices whose hardware has streams: order on the stream, host steps, staging, transfers,
+ * allocation, life cycle. A driver implements {@link io.github.iree4j.hal.stream.StreamDriver}, and passes the
+ * implementation to {@link io.github.iree4j.hal.stream.StreamDevice}.
  */
 @NullMarked
 package io.github.iree4j.hal.stream;

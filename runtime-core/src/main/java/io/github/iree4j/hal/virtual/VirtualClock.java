@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time and the event queue of virtual devices. Devices that interact share one clock.
+ * The time and the event queue of virtual devices. Interacting devices share a clock.
  *
- * <p>A stepped clock advances only on request, on the requesting thread: due events happen in the order of time, and events of
- * equal time in the order in which they were scheduled. An automatic clock advances by itself as soon as there is an event, on
- * the thread that submits or signals.
+ * <p>A stepped clock advances only on request, on the requesting thread: due events happen in the order of time, and
+ * events of equal time in the order of scheduling. An automatic clock advances by itself as soon as there is an event,
+ * on the submitting or signalling thread.
  *
- * <p>Safe from any thread; deterministic when used by one.
+ * <p>Safe from any thread; deterministic when used by a single thread.
  */
 public final class VirtualClock {
-    /** A scheduled event; a last one happens when no other is due at its time. */
+    /** A scheduled event; a last event happens when no other event is due at the same time. */
     private record Event(long time, boolean last, long order, Runnable action) {}
 
     private final boolean automatic;
@@ -58,9 +58,9 @@ public final class VirtualClock {
     }
 
     /**
-     * Runs the next event, advancing the time to it.
+     * Runs the next event, advancing the time to the event.
      *
-     * @return false when there is none
+     * @return false without an event
      */
     public boolean step() {
         Event next = next(Long.MAX_VALUE);
@@ -72,11 +72,11 @@ public final class VirtualClock {
     }
 
     /**
-     * Schedules an action. On an automatic clock it runs at once, and the time advances.
+     * Schedules an action. On an automatic clock the action runs at once, and the time advances.
      *
      * @param delay ticks from now, at least 0
      * @param action run on the thread that advances the clock
-     * @return cancels it, unless it has run
+     * @return cancels the action, unless already run
      */
     public Runnable schedule(long delay, Runnable action) {
         AtomicBoolean open = new AtomicBoolean(true);
@@ -89,7 +89,7 @@ public final class VirtualClock {
     }
 
     private static void run(Event event) {
-        boolean held = HeldCallbacks.begin(); // actions acquire locks and schedule while holding them
+        boolean held = HeldCallbacks.begin(); // actions acquire locks and schedule while holding locks
         try {
             event.action.run();
         } finally {
@@ -98,7 +98,7 @@ public final class VirtualClock {
     }
 
     /**
-     * Runs all events, including those that they schedule.
+     * Runs all events, including events scheduled by these events.
      *
      * @return the number of events run
      */
@@ -111,7 +111,7 @@ public final class VirtualClock {
     }
 
     /**
-     * Runs all events up to a time, and advances to it.
+     * Runs all events up to a time, and advances to the time.
      *
      * @param time the time, inclusive
      */
@@ -125,9 +125,10 @@ public final class VirtualClock {
     }
 
     /**
-     * Runs the first event scheduled for a time now, out of order and without advancing the time: for tests that try all orders.
+     * Runs the first event scheduled for a time now, out of order and without advancing the time: for tests that try
+     * all orders.
      *
-     * @return false when no event is scheduled for that time
+     * @return false when no event is scheduled for the time
      */
     boolean happen(long time) {
         Event found = null;
@@ -155,14 +156,14 @@ public final class VirtualClock {
     }
 
     /**
-     * Schedules an action, which runs without any lock. Callers that hold a lock also defer callbacks, since an automatic clock
-     * may advance before this returns.
+     * Schedules an action, run without any lock. Callers holding a lock also defer callbacks, since an automatic clock
+     * may advance before the return.
      */
     void after(long delay, Runnable action) {
         add(delay, false, action);
     }
 
-    /** As {@link #after} without delay, but once everything else that is due now has happened, and what that schedules for now. */
+    /** As {@link #after} without delay, but after all other events due now, and all events scheduled by such events for now. */
     void last(Runnable action) {
         add(0, true, action);
     }

@@ -21,8 +21,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device on a virtual clock. Its operations take as long as a {@link VirtualScript} says and then run as on the CPU; its queues
- * order work like those of a GPU or of the CPU, by the same scheduler.
+ * A device on a virtual clock. Operations take as long as set by a {@link VirtualScript} and then run as on the CPU.
+ * Queues order work like queues of a GPU or of the CPU, by the same scheduler.
  *
  * <pre>{@code
  * VirtualClock clock = VirtualClock.stepped();
@@ -34,11 +34,12 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A FIFO queue passes waits that have failed, as hardware does. A host call or file transfer behind one is left out if the host knows of the
- * failure when its turn comes; behind the end of another operation, which the hardware reports late, the host may not: then only its signals
- * fail. Devices with hardware wait for the host there.
+ * <p>A FIFO queue passes failed waits, as hardware does. A host call or file transfer behind a failed wait is skipped
+ * if the host knows of the failure when the turn of the call or transfer comes. Behind the end of another operation,
+ * reported late by the hardware, the host may not know: then only the signals of the call or transfer fail. Devices
+ * with hardware wait for the host there.
  *
- * <p>Safe from any thread; deterministic when used by one.
+ * <p>Safe from any thread; deterministic when used by a single thread.
  */
 public final class VirtualDevice extends HostDevice {
     private final VirtualClock clock;
@@ -78,7 +79,7 @@ public final class VirtualDevice extends HostDevice {
     /** The width of a FIFO queue. */
     private static final int FIFO = -1;
 
-    /** A queue to be: how many operations run at once, and the lanes that it shares with others. */
+    /** A queue to be created: the number of operations run at once, and the lanes shared with others. */
     private record QueueKind(int width, @Nullable VirtualLanes shared) {}
 
     /**
@@ -100,21 +101,21 @@ public final class VirtualDevice extends HostDevice {
     }
 
     /**
-     * Submits an operation that only takes time.
+     * Submits an operation without work, only taking time.
      *
      * @param queue the queue's index
      * @param wait points to wait for; null for none
-     * @param signal points that it signals; null for none
+     * @param signal points to signal; null for none
      * @param operation the operation, submitted once
-     * @return the failure so far, which the signal fence carries; null for none
-     * @throws IreeException OUT_OF_RANGE when there is no such queue; without a signal fence a failure found now
+     * @return the failure so far, carried by the signal fence; null for none
+     * @throws IreeException OUT_OF_RANGE when no such queue exists; without a signal fence a failure found now
      */
     public @Nullable IreeException submit(
             int queue, @Nullable Fence wait, @Nullable Fence signal, VirtualOperation operation) {
         return ((ScheduledQueue<?>) queue(queue)).scheduler().submit(wait, signal, () -> operation);
     }
 
-    /** Simulates the loss of the device: all its work and later submissions fail, and so do the collective groups it takes part in. */
+    /** Simulates the loss of the device: all work, later submissions and the collective groups of the device fail. */
     @Override
     public void lose(IreeException cause) {
         super.lose(cause);
@@ -140,12 +141,12 @@ public final class VirtualDevice extends HostDevice {
         free(System.nanoTime() + CLOSE_LIMIT.toNanos());
     }
 
-    /** Builds a device. Confined to one thread. */
+    /** Builds a device. Confined to a single thread. */
     public static final class Builder {
         private String id = "virtual";
         private VirtualClock clock = VirtualClock.stepped();
         private VirtualScript script = VirtualScript.DEFAULT;
-        // Limits on waiting for memory are in real time, which a virtual clock does not have.
+        // Limits on waiting for memory are in real time, unknown to a virtual clock.
         private final DeviceOptions.Builder options =
                 DeviceOptions.builder().memoryWait(FOREVER).memoryHostWait(FOREVER);
         private final List<QueueKind> queues = new ArrayList<>();
@@ -166,9 +167,9 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Sets the clock, which interacting devices share.
+         * Sets the clock, shared by interacting devices.
          *
-         * @param shared the clock; by default a stepped one of its own
+         * @param shared the clock; by default a stepped clock for this device
          * @return this builder
          */
         public Builder clock(VirtualClock shared) {
@@ -177,7 +178,7 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Sets how the hardware behaves.
+         * Sets the behaviour of the hardware.
          *
          * @param behaviour the script; {@link VirtualScript#DEFAULT} unless set
          * @return this builder
@@ -190,7 +191,7 @@ public final class VirtualDevice extends HostDevice {
         /**
          * Sets the scheduling domain.
          *
-         * @param domain the domain; by default that of the process
+         * @param domain the domain; by default the domain of the process
          * @return this builder
          */
         public Builder schedulingDomain(SchedulingDomain domain) {
@@ -199,7 +200,7 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Sets the group of devices that wait for one another without the host.
+         * Sets the group of devices waiting for each other without the host.
          *
          * @param group the group, compared by identity; by default the device is alone
          * @return this builder
@@ -210,7 +211,7 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Sets what the FIFO queues conclude about waits.
+         * Sets the conclusions of the FIFO queues about waits.
          *
          * @param ofWaits {@link WaitKnowledge#FRONTIERS} unless set
          * @return this builder
@@ -221,7 +222,7 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Adds queues that run operations in the order of issue.
+         * Adds queues running operations in the order of issue.
          *
          * @param count number of queues
          * @return this builder
@@ -234,10 +235,11 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Adds queues that run operations in the order of issue, on lanes that they share. Only {@link VirtualOperation}s take a lane.
+         * Adds queues running operations in the order of issue, on shared lanes. Only {@link VirtualOperation}s take a
+         * lane.
          *
          * @param count number of queues
-         * @param lanes the lanes, of the device's clock; other devices may share them too
+         * @param lanes the lanes, of the device's clock; other devices may share the lanes too
          * @return this builder
          */
         public Builder fifoQueues(int count, VirtualLanes lanes) {
@@ -248,7 +250,7 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Adds a queue that runs operations when their waits are reached.
+         * Adds a queue running operations when their waits are reached.
          *
          * @param width maximum number of concurrent operations, at least 1
          * @return this builder
@@ -273,9 +275,9 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Sets the memory quota of one consumer.
+         * Sets the memory quota of a consumer.
          *
-         * @param consumer its name
+         * @param consumer name of the consumer
          * @param bytes the quota
          * @return this builder
          */

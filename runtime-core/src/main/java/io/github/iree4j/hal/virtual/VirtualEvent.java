@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An event that streams can wait for, on a stream or outside: recorded once, fired once, like a GPU event. As the primitive of
- * {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal} it represents foreign work.
+ * An event for streams to wait for, on a stream or outside: recorded once, fired once, like a GPU event. As the
+ * primitive of {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal} the event represents foreign work.
  */
 public final class VirtualEvent {
     private final VirtualClock clock;
@@ -18,9 +18,9 @@ public final class VirtualEvent {
     }
 
     /**
-     * Creates an event that has not been fired.
+     * Creates an unfired event.
      *
-     * @param clock the clock of the streams that may wait for it
+     * @param clock the clock of the streams waiting for the event
      * @return the event
      */
     public static VirtualEvent create(VirtualClock clock) {
@@ -32,9 +32,9 @@ public final class VirtualEvent {
     }
 
     /**
-     * Returns whether it has been fired.
+     * Returns whether the event has been fired.
      *
-     * @return true once it has been fired
+     * @return true once the event has been fired
      */
     public boolean isFired() {
         synchronized (clock) {
@@ -42,7 +42,7 @@ public final class VirtualEvent {
         }
     }
 
-    /** Fires it: streams that wait for it continue. Idempotent. */
+    /** Fires the event: waiting streams continue. Idempotent. */
     public void fire() {
         boolean held = HeldCallbacks.begin(); // an automatic clock advances once its lock is free
         try {
@@ -61,7 +61,7 @@ public final class VirtualEvent {
         }
     }
 
-    /** Under the clock's lock: whether it has fired; if not, runs the action when it does. */
+    /** Under the clock's lock: returns whether the event has fired; if not, runs the action later, on firing. */
     boolean isFiredOrThen(Runnable action) {
         if (!fired) {
             waiting.add(action);

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * Lanes of hardware that several FIFO queues share: at most one operation runs on each. Operations that are ready at the same time
- * get the free lanes in the order of {@link VirtualScript#rank}, once everything else of that time has happened; the first free
- * lane is taken first.
+ * Lanes of hardware shared by several FIFO queues: at most one operation runs on each lane. Operations ready at the
+ * same time get the free lanes in the order of {@link VirtualScript#rank}, after all other events of that time; the
+ * first free lane is taken first.
  *
- * <p>Sharing lanes orders nothing: an operation that had to wait for a lane is not behind the one that left it. Guarded by the
- * clock's lock.
+ * <p>Sharing lanes orders nothing: an operation delayed by the lack of a lane is not ordered behind the previous
+ * operation on the lane. Guarded by the clock's lock.
  */
 public final class VirtualLanes {
     /** The largest number of lanes. */
@@ -26,7 +26,7 @@ public final class VirtualLanes {
     private final TreeSet<LaneRequest> ready =
             new TreeSet<>(Comparator.comparingLong(LaneRequest::rank).thenComparingLong(LaneRequest::arrival));
     private long arrivals;
-    private boolean planned; // whether lanes are given at the end of this time
+    private boolean planned; // whether lanes are given at the end of the current time
 
     private VirtualLanes(VirtualClock clock, int count) {
         this.clock = clock;
@@ -36,7 +36,7 @@ public final class VirtualLanes {
     /**
      * Creates free lanes.
      *
-     * @param clock the clock of the devices that share them
+     * @param clock the clock of the devices sharing the lanes
      * @param count number of lanes, 1 to {@link #MAXIMUM_COUNT}
      * @return the lanes
      * @throws IreeException INVALID_ARGUMENT when the number is out of range
@@ -49,7 +49,7 @@ public final class VirtualLanes {
         return new VirtualLanes(clock, count);
     }
 
-    /** An operation that is ready, or has a lane. */
+    /** An operation waiting for a lane, or with a lane. */
     final class LaneRequest {
         private final long rank;
         private final long arrival;
@@ -70,12 +70,12 @@ public final class VirtualLanes {
             return arrival;
         }
 
-        /** The lane; -1 while there is none. */
+        /** Returns the lane; -1 without a lane. */
         int lane() {
             return lane;
         }
 
-        /** The operation is over, or will not run. Idempotent. */
+        /** Notes that the operation has ended, or will not run. Idempotent. */
         void leave() {
             ready.remove(this);
             if (lane >= 0) {
@@ -86,7 +86,7 @@ public final class VirtualLanes {
         }
     }
 
-    /** An operation is ready: requests a lane; runs the action, under no lock, when it has one. */
+    /** Requests a lane for a ready operation; runs the action, under no lock, when the operation has a lane. */
     LaneRequest await(long rank, Runnable proceed) {
         LaneRequest request = new LaneRequest(rank, arrivals++, proceed);
         ready.add(request);

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.hal.schedule.QueueOperation;
 
-/** An operation of a virtual device that takes as long as its {@link VirtualScript} says and does nothing else. */
+/** An operation of a virtual device without effects. The {@link VirtualScript} sets the duration. */
 public class VirtualOperation extends QueueOperation {
     /**
      * Makes an operation.

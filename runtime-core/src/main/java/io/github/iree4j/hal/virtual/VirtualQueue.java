@@ -12,12 +12,13 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hardware of one queue: starts its operations in order, up to the first that must wait, on a number of lanes. Guarded by the clock's lock.
+ * The hardware of a queue: starts operations in order, up to the first waiting operation, on a number of lanes.
+ * Guarded by the clock's lock.
  */
 abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     /** An entry of the line. */
     interface Entry {
-        /** Whether the entries behind it may proceed; if not, runs the action when they may. */
+        /** Returns whether the entries behind may proceed; if not, runs the action once they may. */
         boolean pass(Runnable proceed);
     }
 
@@ -25,9 +26,9 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private static final class Work {
         final QueueOperation operation;
         final long number;
-        boolean told; // whether its end is reported to the host
+        boolean told; // whether the end of the operation is reported to the host
         boolean over;
-        VirtualLanes.@Nullable LaneRequest request; // on shared lanes, once it is at the head and its waits are over
+        VirtualLanes.@Nullable LaneRequest request; // on shared lanes, once the operation is at the head and its waits have ended
 
         Work(QueueOperation operation, long number, boolean told) {
             this.operation = operation;
@@ -39,16 +40,16 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     final VirtualClock clock;
     private final int index;
     private final int lanes;
-    private final @Nullable VirtualLanes shared; // lanes that other queues use too
+    private final @Nullable VirtualLanes shared; // lanes shared with other queues
     private final VirtualScript script;
     private final Queue<Object> entries = new ArrayDeque<>(); // Work or Entry
     private final List<Work> running = new ArrayList<>();
-    private final List<Work> executing = new ArrayList<>(); // those that some thread is executing now
+    private final List<Work> executing = new ArrayList<>(); // operations being executed by some thread now
     private @Nullable QueueScheduler scheduler;
     private long issued;
     private @Nullable Work last; // in the line, or complete since
     private @Nullable IreeException gone; // set when the queue is stopped
-    private boolean waiting; // whether it waits for the event at the head
+    private boolean waiting; // whether the queue waits for the event at the head
 
     VirtualQueue(VirtualClock clock, int index, int lanes, @Nullable VirtualLanes shared, VirtualScript script) {
         this.clock = clock;
@@ -69,7 +70,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             synchronized (clock) {
                 entries.addAll(before);
                 IreeException why = gone;
-                if (why != null) { // it keeps its place nevertheless
+                if (why != null) { // the operation keeps its place nevertheless
                     entries.add(placeOf(operation));
                     plan();
                     throw why;
@@ -84,7 +85,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Requests a report of the end of the last operation, unless made. */
+    /** Requests a report of the end of the last operation, unless made before. */
     final void tellLast() {
         Work work;
         synchronized (clock) {
@@ -100,10 +101,10 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         report(work, null);
     }
 
-    /** Returns the entry that replaces an operation which is not run. Under the clock's lock. */
+    /** Returns the entry in place of an operation that is not run. Under the clock's lock. */
     abstract Entry placeOf(QueueOperation operation);
 
-    /** An operation has run. Under the clock's lock. */
+    /** Notes that an operation has run. Under the clock's lock. */
     abstract void passed(QueueOperation operation);
 
     /** Proceeds once the current thread has released its locks. */
@@ -111,7 +112,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         clock.after(0, this::proceed);
     }
 
-    /** Starts the operations that can start. */
+    /** Starts all operations able to start. */
     private void proceed() {
         synchronized (clock) {
             waiting = false;
@@ -139,7 +140,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Whether the operation at the head occupies a shared lane; if not, it waits for one. */
+    /** Returns whether the operation at the head occupies a shared lane; if not, the operation waits for a lane. */
     private boolean hasLane(Work work, VirtualLanes lanes) {
         if (work.request == null) {
             work.request = lanes.await(script.rank(index, work.number, work.operation), this::proceed);
@@ -153,7 +154,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** The duration of an operation has elapsed: executes it, proceeds, and reports to the host. */
+    /** Executes an operation after the scripted duration, proceeds, and reports to the host. */
     private void end(Work work) {
         IreeException failure;
         long delay;
@@ -172,14 +173,14 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             running.remove(work);
             leaveLane(work);
             passed(work.operation);
-            outcome = gone != null ? gone : result; // lost while it ran
+            outcome = gone != null ? gone : result; // lost during the run
             work.over = true;
             if (outcome == null && !work.told) {
                 advance();
                 return;
             }
             if (outcome != null) {
-                delay = 0; // reports of later operations imply that earlier ones have not failed
+                delay = 0; // reports of later operations imply success of earlier operations
             }
             if (delay > 0) {
                 clock.after(delay, () -> report(work, outcome));
@@ -201,16 +202,16 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Reports all completed operations to the host, before it learns of the loss. */
+    /** Reports all completed operations to the host, before the host learns of the loss. */
     abstract void tellPassed(QueueScheduler owner);
 
     /** Reports the end of an operation to the host. */
     abstract void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome);
 
     /**
-     * Fails everything, and whatever is issued from now on. An operation that is not run keeps its place: marks are still reached
-     * in order, after the waits of the stream, since other streams rely on "behind this mark" implying "behind everything before
-     * it".
+     * Fails all operations, now and later. An operation not run keeps its place: marks are still reached in order,
+     * after the waits of the stream, since other streams rely on "behind this mark" implying "behind everything before
+     * this mark".
      */
     void stop(IreeException cause) {
         List<Work> ended = new ArrayList<>();
@@ -221,7 +222,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                     return;
                 }
                 gone = cause;
-                // An operation in execution ends when its thread returns: then its memory is no longer accessed.
+                // An operation in execution ends when its thread returns: then the memory is no longer accessed.
                 List<Object> places = new ArrayList<>();
                 for (Work work : running) {
                     if (!executing.contains(work)) {

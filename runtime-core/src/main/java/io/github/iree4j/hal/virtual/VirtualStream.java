@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one operation after the other; other streams wait until it has passed an epoch, and it waits for theirs. A point is
- * created when another stream first waits for it.
+ * Runs one operation after the other. Other streams wait for epochs of this stream, and this stream waits for epochs of
+ * other streams. A point is created at the first wait of another stream for the epoch.
  */
 final class VirtualStream extends VirtualQueue implements FifoBackend {
     private final Object directGroup;
@@ -66,7 +66,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         tellLast();
     }
 
-    /** The event that fires when an epoch is passed; null when it has been. */
+    /** Returns the event fired when an epoch is passed; null for a passed epoch. */
     private @Nullable VirtualEvent point(long epoch) {
         synchronized (clock) {
             return epoch <= passed ? null : points.computeIfAbsent(epoch, unused -> VirtualEvent.create(clock));
@@ -122,7 +122,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         if (outcome != null) {
             owner.completed(operation, outcome);
         }
-        owner.completedUpTo(operation.epoch()); // includes earlier operations that were not reported
+        owner.completedUpTo(operation.epoch()); // includes earlier unreported operations
     }
 
     @Override

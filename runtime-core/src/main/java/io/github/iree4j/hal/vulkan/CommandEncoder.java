@@ -9,16 +9,17 @@ import java.lang.foreign.ValueLayout;
 import java.util.function.Supplier;
 
 /**
- * Writes the words of native commands. Fills and copies take any offset and length, although drivers fill multiples of four bytes only.
+ * Writes the words of native commands. Fills and copies take any offset and length, although drivers fill only
+ * multiples of four bytes.
  *
- * <p>Commands are unordered among themselves until {@link #barrier} is called; one call orders its own commands where needed. One
- * thread at a time.
+ * <p>Commands are unordered among each other until {@link #barrier} is called; each call orders its own commands where
+ * needed. A single thread at a time.
  */
 final class CommandEncoder implements TransferSink {
     /** Drivers fill multiples of this many bytes. */
     private static final int FILL_UNIT = 4;
 
-    /** Bytes of device memory that an encoder needs for patterns that drivers cannot fill. */
+    /** Bytes of device memory for patterns that drivers cannot fill. */
     static final int SCRATCH = 16;
 
     private static final int INITIAL_WORDS = 128;
@@ -31,7 +32,8 @@ final class CommandEncoder implements TransferSink {
     /**
      * Creates an encoder without commands.
      *
-     * @param scratch supplies {@link #SCRATCH} bytes of device memory for the exclusive use of the commands; called on demand
+     * @param scratch supplies {@link #SCRATCH} bytes of device memory for the exclusive use of the commands; called on
+     *     demand
      */
     CommandEncoder(Supplier<StreamStorage> scratch) {
         this.scratch = scratch;
@@ -52,7 +54,7 @@ final class CommandEncoder implements TransferSink {
         return count == 0;
     }
 
-    /** Returns the words, of which {@link #count} are written. */
+    /** Returns the words; {@link #count} words are written. */
     MemorySegment words() {
         return words;
     }
@@ -62,7 +64,7 @@ final class CommandEncoder implements TransferSink {
         return count;
     }
 
-    /** Appends a word. Used directly for commands that have no method here. */
+    /** Appends a word. Used directly for commands without a method here. */
     void word(long value) {
         long at = (long) count * Long.BYTES;
         if (at == words.byteSize()) {
@@ -74,7 +76,7 @@ final class CommandEncoder implements TransferSink {
         count++;
     }
 
-    /** Orders later commands after earlier ones, for the given stages and accesses. */
+    /** Orders later commands after earlier commands, for the given stages and accesses. */
     void barrier(long sourceStages, long sourceAccess, long targetStages, long targetAccess) {
         word(VulkanWords.BARRIER);
         word(sourceStages);
@@ -83,7 +85,10 @@ final class CommandEncoder implements TransferSink {
         word(targetAccess);
     }
 
-    /** Orders the commands after all earlier submissions, whose writes become visible: the first command of every submission. */
+    /**
+     * Orders the commands after all earlier submissions and makes the writes of earlier submissions visible: the first
+     * command of every submission.
+     */
     void beginAfterAll() {
         barrier(
                 VulkanWords.STAGE_ALL_COMMANDS,
@@ -92,7 +97,7 @@ final class CommandEncoder implements TransferSink {
                 VulkanWords.ACCESS_MEMORY_READ | VulkanWords.ACCESS_MEMORY_WRITE);
     }
 
-    /** Makes writes readable by the host once the submission is complete: the last command of submissions that write host-visible memory. */
+    /** Makes writes readable by the host once the submission is complete: the last command of submissions writing host-visible memory. */
     void endVisibleToHost() {
         barrier(
                 VulkanWords.STAGE_ALL_COMMANDS,
@@ -101,7 +106,7 @@ final class CommandEncoder implements TransferSink {
                 VulkanWords.ACCESS_HOST_READ);
     }
 
-    /** Orders later transfers after earlier ones. */
+    /** Orders later transfers after earlier transfers. */
     void transferBarrier() {
         barrier(
                 VulkanWords.STAGE_ALL_TRANSFER,
@@ -113,9 +118,9 @@ final class CommandEncoder implements TransferSink {
     /**
      * Copies bytes. Ranges must not overlap.
      *
-     * @param source the storage read
+     * @param source the storage to read
      * @param sourceOffset first byte read, in the storage
-     * @param target the storage written
+     * @param target the storage to write
      * @param targetOffset first byte written, in the storage
      * @param length bytes
      */
@@ -145,11 +150,11 @@ final class CommandEncoder implements TransferSink {
     }
 
     /**
-     * Fills bytes with a repeated pattern, which begins with the first of them.
+     * Fills bytes with a repeated pattern, beginning with the first byte.
      *
-     * @param target the storage filled
+     * @param target the storage to fill
      * @param offset first byte, in the storage
-     * @param length bytes, a multiple of the pattern's
+     * @param length bytes, a multiple of the pattern's length
      * @param pattern the pattern in the low bytes, little-endian
      * @param patternLength 1, 2, 4 or 8 bytes
      */
@@ -176,11 +181,11 @@ final class CommandEncoder implements TransferSink {
                 });
     }
 
-    /** Fills with four bytes, the first of which comes first regardless of the alignment. */
+    /** Fills with four bytes; the first pattern byte comes first, regardless of the alignment. */
     private void fillInt(long buffer, long from, long length, int pattern) {
         int phase = (int) (from & FILL_UNIT - 1);
         int aligned = Integer.rotateLeft(
-                pattern, phase * Byte.SIZE); // byte i is what belongs at addresses that are i modulo 4
+                pattern, phase * Byte.SIZE); // byte i belongs at addresses equal to i modulo 4
         long end = from + length;
         long first = from + FILL_UNIT - 1 & -FILL_UNIT;
         long last = end & -FILL_UNIT;
@@ -201,7 +206,7 @@ final class CommandEncoder implements TransferSink {
         copy(piece.handle(), piece.offset(), buffer, last, end - last);
     }
 
-    /** Fills with eight bytes: the first eight from scratch memory, the rest copied from the filled part, which doubles each time. */
+    /** Fills with eight bytes: the first eight from scratch memory, the rest copied from the filled part, doubled each time. */
     private void fillLong(long buffer, long from, long length, int low, int high) {
         StreamStorage piece = beginScratch();
         fillUnits(piece.handle(), piece.offset(), FILL_UNIT, low);
@@ -226,11 +231,11 @@ final class CommandEncoder implements TransferSink {
     }
 
     /**
-     * Begins a dispatch, which is followed by {@link #binding} as often as it says, {@link #constants}, and {@link #workgroups} or
-     * {@link #indirectWorkgroups}, in that order.
+     * Begins a dispatch, to be followed by all calls of {@link #binding}, {@link #constants}, and {@link #workgroups}
+     * or {@link #indirectWorkgroups}, in this order.
      *
      * @param pipeline handle of the pipeline
-     * @param mode how bindings reach it, see {@link VulkanWords}
+     * @param mode the way of passing the bindings, see {@link VulkanWords}
      * @param bindings number of bindings
      * @param indirect whether the workgroups come from a buffer
      */
@@ -251,7 +256,7 @@ final class CommandEncoder implements TransferSink {
     /**
      * Adds the push constants of a dispatch.
      *
-     * @param offset where they start, bytes
+     * @param offset first byte of the push constants
      * @param bytes the constants
      */
     void constants(int offset, MemorySegment bytes) {
@@ -274,7 +279,7 @@ final class CommandEncoder implements TransferSink {
         word(Integer.toUnsignedLong(z));
     }
 
-    /** Ends a dispatch whose workgroups are read from a buffer when it runs. */
+    /** Ends a dispatch with workgroups read from a buffer during the dispatch. */
     void indirectWorkgroups(StreamStorage storage, long offset) {
         word(storage.handle());
         word(storage.offset() + offset);

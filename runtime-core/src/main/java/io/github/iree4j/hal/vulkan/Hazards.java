@@ -3,8 +3,9 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.nativeaccess.VulkanWords;
 
 /**
- * Tracks which barriers commands need: for each kind of command that follows, the kinds recorded before that it is not ordered
- * against. A barrier of the recording becomes one between the kinds on both sides of it, or none if there is nothing to order.
+ * Tracks the barriers needed by commands: for each kind of following command, the earlier kinds not yet ordered
+ * against. A barrier of the recording becomes a barrier between the kinds on both sides, or no barrier if there is
+ * nothing to order.
  */
 final class Hazards {
     /** Fills, copies and updates. */
@@ -13,13 +14,13 @@ final class Hazards {
     /** Shaders of dispatches. */
     static final int COMPUTE = 2;
 
-    /** Counts that dispatches read. */
+    /** Counts read by dispatches. */
     static final int INDIRECT = 4;
 
     private static final int KINDS = 3;
 
     private final int[] before = new int[KINDS]; // by following kind: kinds to order against
-    private int written; // all kinds that have written
+    private int written; // all kinds with writes so far
 
     /** Records kinds of commands. */
     void add(int kinds) {
@@ -32,7 +33,7 @@ final class Hazards {
     /**
      * Adds a barrier before kinds of commands.
      *
-     * @return the kinds they must be ordered against; 0 when no barrier is needed
+     * @return the kinds to order against; 0 when no barrier is needed
      */
     int order(int kinds) {
         int sources = 0;
@@ -45,7 +46,7 @@ final class Hazards {
         return sources;
     }
 
-    /** The kinds of commands that have written. */
+    /** Returns the kinds of commands with writes. */
     int written() {
         return written;
     }

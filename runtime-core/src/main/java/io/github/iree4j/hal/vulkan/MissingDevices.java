@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /** Finds out why the Vulkan library lists no device. */
 final class MissingDevices {
-    /** Directories of driver manifests, besides those in the environment. */
+    /** Directories of driver manifests, besides directories in the environment. */
     private static final List<String> MANIFESTS = List.of("/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d");
 
     private static final List<String> VARIABLES = List.of("VK_DRIVER_FILES", "VK_ICD_FILENAMES");

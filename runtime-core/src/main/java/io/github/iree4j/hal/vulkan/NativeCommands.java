@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A native command buffer, its encoder, and the scratch memory of its commands. One thread at a time; recorded
- * anew only while no hardware runs it.
+ * A native command buffer with encoder and scratch memory. A single thread at a time; recorded again only while no
+ * hardware runs the commands.
  */
 final class NativeCommands implements DriverCommands, TransferCommands {
     private final VulkanEncoder pool;
@@ -28,7 +28,7 @@ final class NativeCommands implements DriverCommands, TransferCommands {
         return family;
     }
 
-    /** Returns the encoder of the commands, which {@link #record} then records. */
+    /** Returns the encoder of the commands, to be recorded by {@link #record}. */
     CommandEncoder encoder() {
         return encoder;
     }

@@ -6,7 +6,7 @@ import io.github.iree4j.nativeaccess.VulkanTimeline;
 /**
  * A timeline semaphore.
  *
- * @param timeline the native one
+ * @param timeline the native timeline
  */
 record NativeTimeline(VulkanTimeline timeline) implements DriverTimeline {
     @Override

@@ -6,7 +6,7 @@ import io.github.iree4j.nativeaccess.CacheFile;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
 import java.util.Locale;
 
-/** Where a driver's compiled pipelines are kept between runs: a file for each device, driver and driver version. */
+/** The file with a driver's compiled pipelines, kept between runs: a file for each device, driver and driver version. */
 final class PipelineCacheFile {
     /** System property naming the directory, or {@value #OFF}. */
     static final String PROPERTY = "iree.vulkan.pipeline-cache";
@@ -30,7 +30,7 @@ final class PipelineCacheFile {
         return new CacheFile("IREE4JVK", configured, PROPERTY, name(device));
     }
 
-    /** The name contains everything that the contents depend on. */
+    /** Returns a name containing everything on which the contents depend. */
     private static String name(VulkanDeviceProperties device) {
         return String.format(
                 Locale.ROOT,

@@ -8,7 +8,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Capabilities that modules can declare, and the device features that each requires ("SPIR-V Environment" of the Vulkan specification). */
+/** Capabilities declared by modules, and the required device features ("SPIR-V Environment" of the Vulkan specification). */
 enum SpirvCapability {
     MATRIX(0, "Matrix"),
     SHADER(1, "Shader"),
@@ -53,7 +53,7 @@ enum SpirvCapability {
 
     private final int number;
     private final String specName;
-    private final List<VulkanFeature> alternatives; // one of them suffices
+    private final List<VulkanFeature> alternatives; // any of these suffices
 
     SpirvCapability(int number, String specName, VulkanFeature... alternatives) {
         this.number = number;
@@ -73,7 +73,7 @@ enum SpirvCapability {
         return alternatives.isEmpty() || alternatives.stream().anyMatch(each -> each.in(features));
     }
 
-    /** The names of the alternatives, for a device that has none of them. */
+    /** Returns the names of the alternatives, for a device without any alternative. */
     String missing() {
         return alternatives.stream().map(VulkanFeature::specName).collect(Collectors.joining(" or "));
     }

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Checks whether a device meets a module's requirements, before its driver sees the module: drivers need not check.
+ * Checks whether a device meets a module's requirements, before the driver sees the module: drivers need not check.
  *
  * <p>A module that passes is trusted: function bodies are native code, like compiled code for a CPU.
  */
@@ -23,7 +23,7 @@ final class SpirvRequirements {
     private static final int VERSION_1_2 = 1 << 22 | 2 << 12;
     private static final int VERSION_1_3 = 1 << 22 | 3 << 12;
 
-    /** Extensions whose instructions come with capabilities, which are checked, or need nothing that a device could lack. */
+    /** Extensions with instructions covered by checked capabilities, or without a need that a device could lack. */
     private static final Set<String> EXTENSIONS = Set.of(
             "SPV_KHR_storage_buffer_storage_class",
             "SPV_KHR_16bit_storage",
@@ -45,7 +45,8 @@ final class SpirvRequirements {
     /**
      * Checks the requirements of a module.
      *
-     * @throws IreeException INCOMPATIBLE naming the version, capability or extension, and the feature that the device lacks
+     * @throws IreeException INCOMPATIBLE naming the version, capability or extension, and the feature missing in the
+     *     device
      */
     static void check(VulkanHandle handle, SpirvModule module) {
         VulkanDeviceProperties device = handle.properties();
@@ -91,9 +92,9 @@ final class SpirvRequirements {
      * Checks the requirements of an export.
      *
      * @param name of the export
-     * @param subgroupSize the subgroup size it was compiled for; 0 for any
-     * @throws IreeException INCOMPATIBLE for missing features; OUT_OF_RANGE for exceeded limits; INVALID_ARGUMENT when code and
-     *     layout do not fit
+     * @param subgroupSize the subgroup size of the compiled code; 0 for any
+     * @throws IreeException INCOMPATIBLE for missing features; OUT_OF_RANGE for exceeded limits; INVALID_ARGUMENT when
+     *     code and layout do not fit
      */
     static void check(
             VulkanHandle handle,
@@ -159,7 +160,7 @@ final class SpirvRequirements {
                 "invocations of a workgroup along z",
                 entry.workgroupSizeZ(),
                 limits.maxComputeWorkGroupSizeZ());
-        // Each is within the device's limit, which is far below 2^21.
+        // Each size is within the device's limit, far below 2^21.
         long invocations = (long) entry.workgroupSizeX() * entry.workgroupSizeY() * entry.workgroupSizeZ();
         checkLimit(device, name, "invocations of a workgroup", invocations, limits.maxComputeWorkGroupInvocations());
         checkLimit(

@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the messages of the validation layer, with the call that preceded them. Without validation it does nothing. Safe from any
- * thread: of several threads that poll at once one gets the message, so it may belong to another one's call.
+ * Logs the messages of the validation layer, with the preceding call. Without validation the log does nothing. Safe
+ * from any thread: with several polling threads a message goes to one thread, and may belong to the call of another
+ * thread.
  */
 final class ValidationLog {
     private static final Logger LOG = LoggerFactory.getLogger(ValidationLog.class);

@@ -32,7 +32,8 @@ final class VulkanCode implements AutoCloseable {
     /**
      * Starts from the pipeline cache of earlier runs.
      *
-     * @param configured the directory of the cache; empty for the user's, {@link PipelineCacheFile#OFF} for none
+     * @param configured the directory of the cache; empty for the user's cache directory, {@link PipelineCacheFile#OFF}
+     *     for none
      */
     VulkanCode(VulkanHandle handle, String configured) {
         this.handle = handle;
@@ -56,7 +57,7 @@ final class VulkanCode implements AutoCloseable {
         return handle;
     }
 
-    /** Bytes of compiled code restored from the file. */
+    /** Returns the bytes of compiled code restored from the file. */
     int restoredBytes() {
         return restored;
     }
@@ -68,7 +69,7 @@ final class VulkanCode implements AutoCloseable {
         return pipeline;
     }
 
-    /** A dummy buffer to bind in place of an empty one; its contents are irrelevant. */
+    /** Returns a dummy buffer to bind in place of an empty buffer; the contents are irrelevant. */
     synchronized long nothing() {
         VulkanAllocation made = nothing;
         if (made == null) {
@@ -90,7 +91,7 @@ final class VulkanCode implements AutoCloseable {
         throw refused != null ? refused : new IreeException(StatusCode.UNAVAILABLE, "the device has no memory");
     }
 
-    /** Writes the file, if it lacks compiled code; the device must still be open. */
+    /** Writes the file, if compiled code is missing in the file; the device must still be open. */
     @Override
     public void close() {
         try {

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One Vulkan library and its devices, or the reason why there are none. Safe from any thread. */
+/** A Vulkan library and its devices, or the reason for the absence of devices. Safe from any thread. */
 final class VulkanDriver {
     static final String NAME = "vulkan";
 
@@ -58,9 +58,9 @@ final class VulkanDriver {
     }
 
     /**
-     * Opens a library. Never fails: {@link #availability} says why it cannot be used.
+     * Opens a library. Never fails: {@link #availability} returns the reason why the library cannot be used.
      *
-     * @param library its path; null for the system's
+     * @param library path of the library; null for the system's library
      * @param validation whether to enable the validation layers
      */
     VulkanDriver(@Nullable String library, boolean validation) {
@@ -68,9 +68,9 @@ final class VulkanDriver {
     }
 
     /**
-     * The same.
+     * Opens a library with another limit on closing its devices.
      *
-     * @param closeLimit how long closing a device waits for work of its hardware
+     * @param closeLimit how long closing a device waits for work of the hardware
      */
     VulkanDriver(@Nullable String library, boolean validation, Duration closeLimit) {
         this.closeLimit = closeLimit;
@@ -104,7 +104,7 @@ final class VulkanDriver {
                 .collect(Collectors.joining("; ")));
     }
 
-    /** The validation messages since the last call; empty when validation is off. */
+    /** Returns the validation messages since the last call; empty when validation is off. */
     synchronized List<String> takeValidationMessages() {
         VulkanApi opened = api;
         if (opened == null) {
@@ -117,7 +117,7 @@ final class VulkanDriver {
         return last.subList(last.size() - recent, last.size());
     }
 
-    /** Whether validation is enabled. */
+    /** Returns whether validation is enabled. */
     boolean validates() {
         VulkanApi opened = api;
         return opened != null && opened.validates();
@@ -133,7 +133,7 @@ final class VulkanDriver {
                 : List.of();
     }
 
-    /** The required capability that a device lacks; null for none. */
+    /** Returns the required capability missing in a device; null when nothing is missing. */
     private static @Nullable String missing(VulkanDeviceProperties properties) {
         if (Integer.compareUnsigned(properties.apiVersion(), MINIMUM_VERSION) < 0) {
             return "has Vulkan " + properties.apiVersionText() + "; 1.2 is needed";
@@ -151,8 +151,8 @@ final class VulkanDriver {
     /**
      * Opens a device.
      *
-     * @param id {@code vulkan} for the first, which is a software device only when there is no other; {@code vulkan:1}, {@code 1}, or a
-     *     UUID in place of the number, for a specific one
+     * @param id {@code vulkan} for the first device, a software device only when there is no other; {@code vulkan:1},
+     *     {@code 1}, or a UUID in place of the number, for a specific device
      */
     StreamDevice open(String id, DeviceOptions options) {
         VulkanApi opened = api;
@@ -192,7 +192,7 @@ final class VulkanDriver {
             return devices.stream()
                     .filter(each -> !isSoftware(each))
                     .findFirst()
-                    .orElseGet(devices::getFirst); // all are software devices: the first one
+                    .orElseGet(devices::getFirst); // all are software devices
         }
         String wanted = id.startsWith(NAME + ":") ? id.substring(NAME.length() + 1) : id;
         String uuid = uuid(wanted);
@@ -219,7 +219,7 @@ final class VulkanDriver {
         return properties.type() == VulkanDeviceProperties.Type.CPU;
     }
 
-    /** The families of the queues to open, compute queues first, then copy-only ones; {-1} when none computes. */
+    /** Returns the families of the queues to open, compute queues first, then copy-only queues; {-1} without a compute queue. */
     private static int[] families(VulkanDeviceProperties properties, int limit) {
         List<Integer> all = new ArrayList<>();
         List<QueueFamily> families = properties.queueFamilies();

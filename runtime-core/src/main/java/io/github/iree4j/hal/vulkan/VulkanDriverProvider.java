@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * The driver of Vulkan devices. {@code vulkan} is the first hardware device, or the first device when all are software;
- * {@code vulkan:1} is the device with that number and {@code vulkan:<uuid>} the one with that UUID, which is stable when devices
+ * {@code vulkan:1} is the device with number 1 and {@code vulkan:<uuid>} the device with the UUID, stable when devices
  * are added or removed.
  *
  * <p>The library, {@code libvulkan.so.1}, is opened on first use, once for the process. With the system property

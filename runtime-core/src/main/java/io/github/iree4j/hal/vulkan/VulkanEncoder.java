@@ -21,14 +21,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native command buffers of a device: those recorded for one execution are pooled, others belong to a {@link VulkanForm}.
- * Safe from any thread.
+ * Native command buffers of a device: command buffers for one execution are pooled, others belong to a
+ * {@link VulkanForm}. Safe from any thread.
  */
 final class VulkanEncoder implements StreamEncoder {
-    /** Flag of a dispatch: its descriptors are recorded with it, since they never change. */
+    /** Flag of a dispatch: the descriptors never change and are recorded with the dispatch. */
     private static final int PUSHED = 1;
 
-    /** Number of command buffers of each family that are kept for reuse. A guess, not measured. */
+    /** Number of command buffers of each family kept for reuse. A guess, not measured. */
     private static final int KEPT = 64;
 
     /** Size of a scratch allocation, bytes. */
@@ -44,9 +44,9 @@ final class VulkanEncoder implements StreamEncoder {
     private final ValidationLog messages;
     private final NativeCounters counters = new NativeCounters();
     private final Map<Integer, ArrayDeque<NativeCommands>> idle =
-            new HashMap<>(); // guarded by itself, like the following
+            new HashMap<>(); // guarded by this map, like the following fields
     private final ArrayDeque<StreamMemory.Block> blocks = new ArrayDeque<>(); // of scratch memory
-    private final ArrayDeque<StreamStorage> pieces = new ArrayDeque<>(); // free pieces of them
+    private final ArrayDeque<StreamStorage> pieces = new ArrayDeque<>(); // free pieces of the blocks
     private boolean closed;
 
     VulkanEncoder(String deviceId, VulkanCode code, StreamMemory memory, ValidationLog messages) {
@@ -62,7 +62,7 @@ final class VulkanEncoder implements StreamEncoder {
                 device.maxComputeWorkGroupCountZ());
     }
 
-    /** Whether the descriptors of a dispatch are recorded with it. */
+    /** Returns whether the descriptors of a dispatch are recorded with the dispatch. */
     static boolean isPushed(Recording recording, int at) {
         return (recording.flags(at) & PUSHED) != 0;
     }
@@ -71,17 +71,17 @@ final class VulkanEncoder implements StreamEncoder {
         return code;
     }
 
-    /** The counters of native work so far. */
+    /** Returns the counters of native work so far. */
     NativeCounters counters() {
         return counters;
     }
 
-    /** The log of validation messages. */
+    /** Returns the log of validation messages. */
     ValidationLog messages() {
         return messages;
     }
 
-    /** Allocates memory for bytes that commands read. */
+    /** Allocates memory for bytes read by commands. */
     StreamStorage upload(long size) {
         return memory.upload(size);
     }
@@ -100,7 +100,7 @@ final class VulkanEncoder implements StreamEncoder {
         limits.check(own.export(export), config, workgroupCount);
     }
 
-    /** Descriptors that never change are recorded; others are in sets, which change without re-recording. */
+    /** Records unchanging descriptors; other descriptors are in sets, changed without re-recording. */
     @Override
     public int flags(Executable executable, int export, boolean fixed) {
         VulkanKernel kernel = ((VulkanExecutable) executable).kernel(export);
@@ -166,7 +166,7 @@ final class VulkanEncoder implements StreamEncoder {
     // ---- Scratch memory.
 
     /**
-     * Lends memory for patterns. Not from the pools, whose budget belongs to the users.
+     * Lends memory for patterns. Not from the pools: the budget of the pools belongs to the users.
      *
      * @return {@link CommandEncoder#SCRATCH} bytes, to be returned with {@link #giveBackScratch}
      */
@@ -193,7 +193,7 @@ final class VulkanEncoder implements StreamEncoder {
         freeWhenUnused();
     }
 
-    /** Frees the scratch memory once this is closed and all of it has been returned. */
+    /** Frees the scratch memory once this encoder is closed and all scratch memory has been returned. */
     private void freeWhenUnused() {
         ArrayDeque<StreamMemory.Block> unused = new ArrayDeque<>();
         synchronized (idle) {

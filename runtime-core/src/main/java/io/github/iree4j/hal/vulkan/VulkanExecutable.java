@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Compiled shaders, loaded on a device: {@code vulkan-spirv-fb} and {@code vulkan-spirv-bda-v1}. */
 final class VulkanExecutable extends Executable {
-    /** The format whose code uses descriptors. */
+    /** The format of code using descriptors. */
     static final String DESCRIPTORS = "vulkan-spirv-fb";
 
-    /** The format whose code uses device addresses. */
+    /** The format of code using device addresses. */
     static final String ADDRESSES = "vulkan-spirv-bda-v1";
 
     /** Maximum number of specialisation constants; compilers emit a few. */
@@ -44,9 +44,11 @@ final class VulkanExecutable extends Executable {
     }
 
     /**
-     * Loads an executable: parses it, checks its modules and their requirements, and has the driver compile all exports.
+     * Loads an executable: parses the data, checks the modules and their requirements, and has the driver compile all
+     * exports.
      *
-     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED if it is invalid or unsupported
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED for an
+     *     invalid or unsupported executable
      */
     static VulkanExecutable load(VulkanCode code, ExecutableParams params) {
         VulkanHandle device = code.handle();
@@ -100,7 +102,7 @@ final class VulkanExecutable extends Executable {
         return new VulkanExecutable(code, params.format(), kernels);
     }
 
-    /** The formats that a device supports. */
+    /** Returns the formats supported by a device. */
     static List<String> formats(VulkanHandle device) {
         return device.has(VulkanFeature.BUFFER_DEVICE_ADDRESS) ? List.of(DESCRIPTORS, ADDRESSES) : List.of(DESCRIPTORS);
     }
@@ -115,7 +117,7 @@ final class VulkanExecutable extends Executable {
         }
     }
 
-    /** The layout from the executable, otherwise from the program, otherwise from the code. */
+    /** Returns the layout from the executable, otherwise from the program, otherwise from the code. */
     private static SpirvLayout layout(SpirvPipeline pipeline, SpirvEntryPoint entry, @Nullable ExecutableLayout given) {
         SpirvLayout own = pipeline.layout();
         if (own != null) {
@@ -135,7 +137,7 @@ final class VulkanExecutable extends Executable {
         return new SpirvLayout(sets, Integer.BYTES * given.constantCount());
     }
 
-    /** Older programs declare whether a binding is uniform; so does the code, where it uses the binding. */
+    /** Returns a binding. Older programs declare the uniform bindings; so does the code, for the bindings used by the code. */
     private static SpirvBinding binding(SpirvEntryPoint entry, int set, int number) {
         for (SpirvResource resource : entry.resources()) {
             if (resource.set() == set && resource.binding() == number) {
@@ -166,7 +168,7 @@ final class VulkanExecutable extends Executable {
                 entry.workgroupBytes());
     }
 
-    /** Whether the device loaded it. */
+    /** Returns whether a device has loaded this executable. */
     boolean isOf(VulkanCode device) {
         return device == code;
     }

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The native commands of a {@link Recording}.
  *
- * <p>Dispatches whose buffers may change have them in descriptor sets or in a table of addresses, which are rewritten when
- * buffers have moved since the previous execution. Other commands are re-recorded when their buffers move: transfers with slots,
- * and the counts of indirect dispatches.
+ * <p>Dispatches with possibly changing buffers use descriptor sets or a table of addresses, rewritten when buffers have
+ * moved since the previous execution. Other commands are re-recorded when their buffers move: transfers with slots, and
+ * the counts of indirect dispatches.
  */
 final class VulkanForm implements CommandForm {
     /** Maximum uniform range of current devices, bytes; code cannot read more. */
@@ -47,10 +47,10 @@ final class VulkanForm implements CommandForm {
     /**
      * Creates empty commands; may take long.
      *
-     * @param resolved the locations of its buffers
+     * @param resolved the locations of the buffers
      * @param updates the bytes of updates; null for none
      * @param commands the commands to record, owned by this form
-     * @param lent whether they return to the pool
+     * @param lent whether the commands return to the pool
      */
     VulkanForm(
             VulkanEncoder encoder,
@@ -107,7 +107,7 @@ final class VulkanForm implements CommandForm {
         recorded = false;
     }
 
-    /** The encoder of the commands recorded last. */
+    /** Returns the encoder of the commands recorded last. */
     CommandEncoder written() {
         return commands.encoder();
     }
@@ -206,7 +206,7 @@ final class VulkanForm implements CommandForm {
             hazards.add(kinds);
         }
         if (hazards.written() != 0) {
-            // The host reads after it has waited for the end.
+            // The host reads after waiting for the end.
             words.barrier(
                     Hazards.stages(hazards.written()),
                     Hazards.writes(hazards.written()),
@@ -297,7 +297,7 @@ final class VulkanForm implements CommandForm {
         VulkanLimits limits = encoder.code().handle().properties().limits();
         long length = resolved.length(range);
         if (length == 0) {
-            // An empty binding; Vulkan requires a buffer all the same.
+            // An empty binding; Vulkan requires a buffer nevertheless.
             out[0] = encoder.code().nothing();
             out[1] = 0;
             out[2] = Integer.BYTES;

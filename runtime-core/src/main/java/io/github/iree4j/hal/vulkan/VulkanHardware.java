@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One device of the Vulkan library. */
+/** A device of the Vulkan library. */
 final class VulkanHardware implements StreamDriver {
     private final String id;
     private final VulkanHandle handle;
@@ -36,7 +36,7 @@ final class VulkanHardware implements StreamDriver {
      * Wraps an open device.
      *
      * @param id name for messages
-     * @param handle ownership passes unless this throws
+     * @param handle ownership passes to this object unless the call throws
      * @param messages log of validation messages
      */
     VulkanHardware(String id, VulkanHandle handle, DeviceOptions options, ValidationLog messages) {
@@ -65,12 +65,12 @@ final class VulkanHardware implements StreamDriver {
         }
     }
 
-    /** The native device, borrowed. */
+    /** Returns the native device, borrowed. */
     VulkanHandle handle() {
         return handle;
     }
 
-    /** The compiler of its code. */
+    /** Returns the compiler of the device's code. */
     VulkanCode code() {
         return code;
     }
@@ -179,7 +179,7 @@ final class VulkanHardware implements StreamDriver {
     public void close() {
         lanes.forEach(VulkanLane::close);
         code.close();
-        handle.close(); // its children keep it alive until they are closed too
+        handle.close(); // open children keep the native device alive
         messages.look("closing", id);
     }
 }

@@ -14,10 +14,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One export of an executable. The way in which a dispatch passes buffers is part of the pipeline: by descriptor sets, which can
- * change after commands are recorded, or by descriptors recorded with the dispatch, which need no set. The pipeline for the
- * former is created when the executable is loaded, so that errors show there; that for the latter at the first dispatch that uses
- * it. Safe from any thread.
+ * An export of an executable. The way of passing buffers is part of the pipeline: by descriptor sets, changeable after
+ * commands are recorded, or by descriptors recorded with the dispatch, without a set. The pipeline with sets is created
+ * when the executable is loaded, so that errors show there; the pipeline with recorded descriptors at the first
+ * dispatch using recorded descriptors. Safe from any thread.
  */
 final class VulkanKernel implements AutoCloseable {
     private final VulkanCode code;
@@ -85,7 +85,7 @@ final class VulkanKernel implements AutoCloseable {
                 pipeline.subgroupSize());
     }
 
-    /** The kernel of a dispatch; recording has checked that it belongs to a Vulkan device. */
+    /** Returns the kernel of a dispatch; recording has checked the dispatch to belong to a Vulkan device. */
     static VulkanKernel of(Recording recording, int at) {
         return ((VulkanExecutable) recording.executable(at)).kernel(recording.export(at));
     }
@@ -94,7 +94,7 @@ final class VulkanKernel implements AutoCloseable {
         return export;
     }
 
-    /** How buffer addresses are passed; null when descriptors are used. */
+    /** Returns the way of passing buffer addresses; null when descriptors are used. */
     @Nullable
     Addresses addresses() {
         return pipeline.addresses();
@@ -104,17 +104,17 @@ final class VulkanKernel implements AutoCloseable {
         return layout.pushConstantBytes();
     }
 
-    /** Whether a binding is a uniform buffer. */
+    /** Returns whether a binding is a uniform buffer. */
     boolean isUniform(int binding) {
         return uniform[binding];
     }
 
-    /** Whether the code may write a binding. */
+    /** Returns whether the code may write a binding. */
     boolean isWritten(int binding) {
         return binding >= written.length || written[binding];
     }
 
-    /** Whether descriptors can be recorded with dispatches. */
+    /** Returns whether descriptors can be recorded with dispatches. */
     boolean canPush() {
         int count = uniform.length;
         return count > 0
@@ -123,12 +123,12 @@ final class VulkanKernel implements AutoCloseable {
                 && count <= code.handle().properties().limits().maxPushDescriptors();
     }
 
-    /** The pipeline with descriptors in sets, or without any. */
+    /** Returns the pipeline with descriptors in sets, or without any. */
     VulkanPipeline settable() {
         return settable;
     }
 
-    /** The pipeline with recorded descriptors; only if {@link #canPush}. Compiled on first use. */
+    /** Returns the pipeline with recorded descriptors; only if {@link #canPush}. Compiled on first use. */
     synchronized VulkanPipeline pushing() {
         VulkanPipeline made = pushing;
         if (made == null) {

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/** A queue of a device, and the timeline that its submissions signal. */
+/** A queue of a device, and the timeline signalled by submissions. */
 final class VulkanLane implements Lane {
     private static final int INITIAL_WORDS = 64;
 

@@ -21,7 +21,7 @@ final class VulkanMemoryKinds {
 
     private VulkanMemoryKinds() {}
 
-    /** Chooses among the types of a device. Every driver has a device-local and a host-visible one. */
+    /** Chooses among the types of a device. Every driver has a device-local type and a host-visible type. */
     static MemoryKinds choose(VulkanDeviceProperties properties) {
         MemoryKind device = best(
                 properties, "device", flags -> (flags & DEVICE_LOCAL) == 0 ? 1 : 4 - ((flags & MAPPABLE) != 0 ? 1 : 0));
@@ -64,7 +64,7 @@ final class VulkanMemoryKinds {
         return found;
     }
 
-    /** The type with the highest score above 0, the first among equals: drivers list better types first. */
+    /** Returns the type with the highest score above 0, the first among equals: drivers list better types first. */
     private static @Nullable MemoryKind find(VulkanDeviceProperties properties, String name, IntUnaryOperator score) {
         int found = -1;
         int best = 0;
@@ -93,7 +93,7 @@ final class VulkanMemoryKinds {
                         properties.heaps().size() == 1));
     }
 
-    /** The HAL type of a driver's memory type; with a single heap, device memory is host memory. */
+    /** Returns the HAL type of a driver's memory type; with a single heap, device memory is host memory. */
     private static int halType(int flags, boolean oneHeap) {
         boolean mappable = (flags & MAPPABLE) == MAPPABLE;
         boolean hosts = (flags & DEVICE_LOCAL) == 0 || oneHeap;

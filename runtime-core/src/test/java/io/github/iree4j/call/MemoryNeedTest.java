@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 /** The predicted need of a call decides whether it waits for admission ({@link AdmissionGate}): a guess that is far too high costs a second. */
 class MemoryNeedTest {
     private final AdmissionGate gate = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
-            .pool(PoolOptions.fixedBlock("f", 64, 1))
+            .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
+            .waste(0)
             .build()
             .gate();
     private final MemoryNeed need = new MemoryNeed(gate, true);

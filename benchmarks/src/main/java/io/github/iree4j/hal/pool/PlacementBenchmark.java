@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * What does it cost to place memory and to take it back?
  *
- * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and join with both neighbours 64 to 71; a
- * block of a fixed size 20. As there, an allocation is measured with the free that undoes it.
+ * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and join with both neighbours 64 to 71.
+ * As there, an allocation is measured with the free that undoes it.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -44,7 +44,6 @@ public class PlacementBenchmark {
 
     private Tlsf tlsf = tlsf();
     private Tlsf guarded = tlsf();
-    private FixedBlocks fixed = new FixedBlocks(64, 64, 16);
     private Block between = new Block(new Block.Home(new Bytes(64)), 0, 64);
     private PoolSet set = set();
 
@@ -85,8 +84,6 @@ public class PlacementBenchmark {
         take(guarded);
         between = take(guarded);
         take(guarded);
-        fixed = new FixedBlocks(size, 64, 1024);
-        fixed.add(new Bytes(1024 * size));
         set = set();
     }
 
@@ -132,18 +129,6 @@ public class PlacementBenchmark {
         tlsf.give(third, Frontier.EMPTY);
         tlsf.give(second, Frontier.EMPTY);
         return second;
-    }
-
-    /**
-     * Takes a block of a fixed size and gives it back.
-     *
-     * @return the block
-     */
-    @Benchmark
-    public Object fixedAllocateAndFree() {
-        Block block = Objects.requireNonNull(fixed.take(size, 64, Reuse.ANY, BlockStore.UNLIMITED));
-        fixed.give(block, Frontier.EMPTY);
-        return block;
     }
 
     /**

@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Places blocks in slabs. One thread at a time. */
-abstract sealed class BlockStore permits Tlsf, FixedBlocks, WholeSlabs {
+abstract sealed class BlockStore permits Tlsf, WholeSlabs {
 
     /** As a limit: look at every free block. */
     static final int UNLIMITED = Integer.MAX_VALUE;

@@ -49,8 +49,6 @@ public final class Pool {
                         alignment,
                         BlockStore.alignUp(options.slabMinimum(), alignment),
                         BlockStore.alignUp(Math.max(options.slabMinimum(), options.slabMaximum()), alignment));
-            case FIXED_BLOCK ->
-                new FixedBlocks(options.slabMinimum(), alignment, (int) Math.min(1 << 20, options.slabMaximum()));
             case PASS_THROUGH -> new WholeSlabs(alignment, waste);
         };
     }

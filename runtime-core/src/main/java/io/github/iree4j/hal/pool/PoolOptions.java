@@ -15,8 +15,8 @@ import java.util.Objects;
  * @param maximumSize the largest request that is routed to it, bytes
  * @param lifetime which requests are routed to it
  * @param budget most bytes of slabs at once
- * @param slabMinimum the smallest slab, unless there is only room for less; for {@link PoolKind#FIXED_BLOCK} the block size
- * @param slabMaximum the largest slab, unless a request is larger; for {@link PoolKind#FIXED_BLOCK} the blocks per slab
+ * @param slabMinimum the smallest slab, unless there is only room for less
+ * @param slabMaximum the largest slab, unless a request is larger
  * @param retained bytes of unused slabs that it keeps until it is trimmed
  */
 public record PoolOptions(
@@ -83,29 +83,6 @@ public record PoolOptions(
                 Long.MAX_VALUE,
                 slabMinimum,
                 slabMaximum,
-                Long.MAX_VALUE);
-    }
-
-    /**
-     * Returns options of a pool for blocks of one size, which takes requests up to that size.
-     *
-     * @param name its name
-     * @param blockSize bytes
-     * @param blocksPerSlab number of blocks in a slab
-     * @return the options
-     */
-    public static PoolOptions fixedBlock(String name, long blockSize, int blocksPerSlab) {
-        return new PoolOptions(
-                name,
-                PoolKind.FIXED_BLOCK,
-                0,
-                0,
-                0,
-                blockSize,
-                Lifetimes.ANY,
-                Long.MAX_VALUE,
-                blockSize,
-                blocksPerSlab,
                 Long.MAX_VALUE);
     }
 

@@ -46,7 +46,8 @@ class AdmissionRaceTest extends MemoryLine {
     private void round(long seed) throws Exception {
         AtomicLong holding = new AtomicLong();
         AdmissionGate gate = builder(LIMIT)
-                .pool(PoolOptions.fixedBlock("f", 1, 1))
+                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 1))
+                .waste(0)
                 .quota("small", 40)
                 .build()
                 .gate();

@@ -60,7 +60,7 @@ class DueCallsInKnotsTest extends KnotLine {
     @Test
     void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
         PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
                 .quota("q", 2 * HALF)
                 .delayed(this::after)
                 .build();

@@ -24,7 +24,8 @@ abstract class GateLine extends KnotLine {
 
     final PoolSet bytes(long limit, long hostPatience) {
         return builder(limit)
-                .pool(PoolOptions.fixedBlock("f", 1, 1))
+                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 1))
+                .waste(0)
                 .quota("small", 40)
                 .delayed(this::after)
                 .patience(PATIENCE)

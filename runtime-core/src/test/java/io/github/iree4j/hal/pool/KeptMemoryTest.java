@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 class KeptMemoryTest extends MemoryLine {
     private static final List<PoolOptions> KINDS = List.of(
             PoolOptions.tlsf("tlsf", 64, 64),
-            PoolOptions.fixedBlock("fixed", 64, 1),
             PoolOptions.passThrough("whole").withRetained(64));
 
     @BeforeEach
@@ -179,18 +178,6 @@ class KeptMemoryTest extends MemoryLine {
         assertThat(set.tryReserve(request.asPersistent())).isNotNull();
         assertThat(set.tryReserve(request)).isNotNull();
         assertThat(set.tryReserve(request)).isNull();
-    }
-
-    @Test
-    void blocksOfOneSizeAreAligned() {
-        PoolSet set = builder(Long.MAX_VALUE)
-                .pool(PoolOptions.fixedBlock("f", 192, 8))
-                .build();
-        reserve(set, 192).release(Frontier.EMPTY);
-        ReservationRequest request = ReservationRequest.of(192).withAlignment(128);
-        for (Reservation each; (each = set.tryReserve(request)) != null; ) {
-            assertThat((each.slab().address() + each.offset()) % 128).isZero();
-        }
     }
 
     @Test

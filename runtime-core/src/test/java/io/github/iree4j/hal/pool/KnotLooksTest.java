@@ -92,7 +92,7 @@ class KnotLooksTest extends KnotLine {
             got.clear();
             busy = false;
             PoolSetBuilder some =
-                    builder(3 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).delayed(this::after);
+                    builder(3 * HALF).pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF)).delayed(this::after);
             if (random.nextBoolean()) {
                 some.patience(LONG);
             }

@@ -53,7 +53,7 @@ class MemoryHolderTest extends KnotLine {
     @Test
     void whatTheCallsOfACallHoldIsPartOfItsPeak() {
         PoolSet set =
-                builder(4 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).build();
+                builder(4 * HALF).pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = call("inner", outer);
         askFor(set, inner, "of inner");
@@ -108,7 +108,7 @@ class MemoryHolderTest extends KnotLine {
     @Test
     void whatACallHasHeldIsKnownWhenTheCallsThatItMadeHaveEnded() {
         PoolSet set =
-                builder(4 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).build();
+                builder(4 * HALF).pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         outer.admitted(right(set, HALF));
         MemoryHolder inner = call("inner", outer);

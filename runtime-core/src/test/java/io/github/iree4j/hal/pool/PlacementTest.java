@@ -42,7 +42,6 @@ class PlacementTest {
     private static Stream<PoolOptions> kinds() {
         return Stream.of(
                 PoolOptions.tlsf("tlsf", 64 * KIB, 256 * KIB),
-                PoolOptions.fixedBlock("fixed", 5000, 16),
                 PoolOptions.passThrough("pass-through"),
                 PoolOptions.passThrough("pass-through that keeps").withRetained(100 * KIB));
     }
@@ -64,13 +63,8 @@ class PlacementTest {
         Map<Slab, TreeMap<Long, Reservation>> model = new IdentityHashMap<>();
         for (int i = 0; i < 400; i++) {
             if (random.nextInt(5) < 3) {
-                long size = options.kind() == PoolKind.FIXED_BLOCK
-                        ? random.nextInt(5001)
-                        : (long) random.nextInt(1 << random.nextInt(18));
+                long size = random.nextInt(1 << random.nextInt(18));
                 long alignment = random.nextInt(4) == 0 ? 1L << random.nextInt(13) : 0;
-                if (options.kind() == PoolKind.FIXED_BLOCK) {
-                    alignment = Math.min(alignment, 64);
-                }
                 Reservation reservation =
                         pool.tryReserve(ReservationRequest.of(size).withAlignment(alignment));
                 if (reservation != null) {
@@ -101,7 +95,7 @@ class PlacementTest {
         long largest = slabs.out.stream().mapToLong(Slab::size).max().orElse(0);
         assertThat(pool.statistics().largestFree())
                 .as("all is one again, seed %d", seed)
-                .isEqualTo(options.kind() == PoolKind.FIXED_BLOCK && largest > 0 ? 5056 : largest);
+                .isEqualTo(largest);
         pool.trim();
         assertThat(slabs.bytesOut).as("seed %d", seed).isZero();
         assertThat(pool.statistics().bytesReserved()).isZero();
@@ -191,7 +185,7 @@ class PlacementTest {
     @Test
     void poolsAreChosenByTypeUsageLifetimeAndSize() {
         PoolSet set = PoolSet.builder(slabs, tracker)
-                .pool(PoolOptions.fixedBlock("small", 256, 8).withMemory(0x3F, 0xFF))
+                .pool(PoolOptions.tlsf("small", 8 * 256, 8 * 256).withSizes(0, 256).withMemory(0x3F, 0xFF))
                 .pool(PoolOptions.tlsf("weights", 64, 1 << 20).withLifetime(PoolOptions.Lifetimes.PERSISTENT))
                 .pool(PoolOptions.tlsf("transients", 64, 1 << 20).withSizes(0, 1 << 20))
                 .pool(PoolOptions.passThrough("large").withMemory(0x30, 0))

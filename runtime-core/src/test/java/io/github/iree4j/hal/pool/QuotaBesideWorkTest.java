@@ -19,7 +19,7 @@ class QuotaBesideWorkTest extends KnotLine {
 
     private PoolSetBuilder limited(long quota) {
         return builder(8 * HALF)
-                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
                 .quota("q", quota)
                 .delayed(this::after)
                 .held(call -> held.get())

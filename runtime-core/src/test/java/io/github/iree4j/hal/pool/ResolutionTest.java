@@ -73,7 +73,8 @@ class ResolutionTest extends KnotLine {
                 case 0 -> builder.pool(PoolOptions.tlsf("all", slab, slab));
                 case 1 -> builder.pool(PoolOptions.passThrough("all").withRetained(Long.MAX_VALUE));
                 default ->
-                    builder.pool(PoolOptions.fixedBlock("unit", UNIT, 1 + random.nextInt(4))
+                    builder.pool(PoolOptions.passThrough("unit")
+                                    .withRetained(random.nextInt(5) * UNIT)
                                     .withSizes(0, UNIT))
                             .pool(PoolOptions.tlsf("transient", slab, slab)
                                     .withLifetime(PoolOptions.Lifetimes.TRANSIENT)

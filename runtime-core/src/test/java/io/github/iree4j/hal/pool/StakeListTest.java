@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Stakes come in the order in which they were added, whichever are taken out. */
 class StakeListTest {
     private final PoolSet set = PoolSet.builder(new FakeSlabs(), FrontierTracker.create())
-            .pool(PoolOptions.fixedBlock("f", 64, 1))
+            .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
             .build();
     private final StakeList list = new StakeList();
     private final Stake a = new MemoryHolder("a", new OperationsUnderWay()).stakeIn(set);

@@ -3,6 +3,7 @@
 module io.github.iree4j.laboratory {
     requires transitive io.github.iree4j.runtime;
     requires static transitive org.jspecify;
+    requires org.yaml.snakeyaml;
 
     exports io.github.iree4j.lab to
             io.github.iree4j.spring,

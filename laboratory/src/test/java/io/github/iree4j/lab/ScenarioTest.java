@@ -72,7 +72,7 @@ class ScenarioTest {
     void aTextGoesOnInIndentedLines() {
         Scenario scenario = Laboratory.read("id: x\ndescription: one\n  two\n\n  three\nlabel: 'it''s:\n  quoted'\n"
                 + "hardware: [cpu]\nsemaphores: []\noperations: [{id: a, hw: cpu}]\n");
-        assertThat(scenario.description()).isEqualTo("one two three");
+        assertThat(scenario.description()).isEqualTo("one two\nthree");
         assertThat(scenario.label()).isEqualTo("it's: quoted");
     }
 
@@ -98,7 +98,7 @@ class ScenarioTest {
             {id: a, hw: cpu, wait: [s]}                             | is not a mapping
             {id: a, id: b, hw: cpu}                                 | line 5: key 'id' occurs twice
             &a {id: a}                                              | is not supported
-            {id: a, hw: cpu                                         | the text ends
+            {id: a, hw: cpu                                         | expected ',' or '}'
             """)
     void anOperationThatCannotRunIsRefusedByName(String operation, String message) {
         assertThat(failureOf(HEAD + "  - " + operation + "\n")).contains(message);

@@ -1,10 +1,10 @@
 package io.github.iree4j.hal.pool;
 
-/** How a pool places reservations. */
+/** The placement of reservations in a pool. */
 public enum PoolKind {
     /** Blocks of any size in shared slabs: two-level segregated fit. */
     TLSF,
-    /** Blocks of one size. */
+    /** Blocks of equal size. */
     FIXED_BLOCK,
     /** A slab for each reservation. */
     PASS_THROUGH

@@ -7,22 +7,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lanes that this node has at peers, for peers that ask for points which they do not learn of otherwise. They may ask long after: a lane
- * outlives the session, and what is left of a lost one its device. Safe from any thread.
+ * The lanes of this node at peers, for peers asking about points not reported otherwise. A question may
+ * arrive late: a lane outlives the session, and the record of a lost lane outlives the device. Safe from any thread.
  */
 final class ClientLanes {
     private final Map<Long, RemoteLane> lanes =
-            new ConcurrentHashMap<>(); // by axis: of open devices, and those lost and not over
-    private final Map<Long, Lost> lost = new ConcurrentHashMap<>(); // about as much as a tracker keeps of each axis
+            new ConcurrentHashMap<>(); // by axis: lanes of open devices, and lost lanes until their end
+    private final Map<Long, Lost> lost = new ConcurrentHashMap<>(); // about as much data as a tracker keeps of each axis
 
-    /** Of a lane of a closed device, all of which is over. */
+    /** The end of a lane of a closed device, after all of its points. */
     private record Lost(long reached, IreeException cause) {}
 
     void add(RemoteLane lane) {
         lanes.put(lane.axis(), lane);
     }
 
-    /** Its device is closed. */
+    /** Records that the device of a lane is closed. */
     void closed(RemoteLane lane) {
         lane.whenOver(() -> {
             IreeException cause = lane.failure();
@@ -34,9 +34,9 @@ final class ClientLanes {
     }
 
     /**
-     * Calls back once a point is reached, with null, or once it is over, with the loss.
+     * Calls back once a point is reached, with null, or once the point has ended, with the loss.
      *
-     * @param axis a lane of this node, which is open or was
+     * @param axis the axis of a lane of this node, open now or before
      */
     void whenReached(long axis, long epoch, Consumer<@Nullable IreeException> action) {
         RemoteLane lane = lanes.get(axis);

@@ -9,9 +9,9 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the steps of a COMMAND. What it uses wrongly is the failure of the command, what it says wrongly that of the session. */
+/** Reads the steps of a COMMAND. Invalid arguments fail the command; a malformed frame fails the session. */
 final class CommandReader {
-    private static final int STEP_BYTES = 11; // of the shortest
+    private static final int STEP_BYTES = 11; // bytes of the shortest step
 
     private final RemoteServer server;
     private final Device device;
@@ -168,7 +168,7 @@ final class CommandReader {
         });
     }
 
-    /** Commands in the frame, recorded now. */
+    /** Reads commands in the frame, and records the commands now. */
     private @Nullable ServerObject inline() {
         int length = in.u32("length");
         int before = in.remaining();

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The part of a trace that is a command: from when all its points are reached to its end. Tells the tracer of both on the threads that they happen
- * on.
+ * The span of a command in a trace, from the moment when all awaited points are reached to the end of the command. Both
+ * moments are reported to the tracer on the threads of their occurrence.
  */
 final class CommandSpan {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSpan.class);
@@ -20,7 +20,7 @@ final class CommandSpan {
     private volatile @Nullable Consumer<@Nullable IreeException> begun;
 
     /**
-     * Creates a span that begins after as many calls of {@link #reached}.
+     * Creates a span beginning after {@code points} calls of {@link #reached}.
      *
      * @param points at least 1
      */
@@ -30,7 +30,7 @@ final class CommandSpan {
         this.left = new AtomicInteger(points);
     }
 
-    /** A point is reached, or has failed. */
+    /** Records that a point is reached, or has failed. */
     void reached() {
         if (left.decrementAndGet() == 0) {
             try {
@@ -41,7 +41,7 @@ final class CommandSpan {
         }
     }
 
-    /** The command has ended. Called once, after the last {@link #reached}. */
+    /** Records the end of the command. Called once, after the last {@link #reached}. */
     void ended(@Nullable IreeException failure) {
         Consumer<@Nullable IreeException> told = begun;
         if (told == null) {

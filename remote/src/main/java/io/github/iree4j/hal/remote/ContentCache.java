@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Code and constants that peers have sent, by their SHA-256, as long as there is room: the least recently used goes first. Safe from any thread. */
+/** Code and constants sent by peers, by SHA-256, as long as there is room: the least recently used content goes first. Safe from any thread. */
 final class ContentCache {
     private static final long LEAST_COST = 1 << 10;
 
@@ -38,7 +38,7 @@ final class ContentCache {
         }
     }
 
-    /** An entry takes more than its bytes. */
+    /** Returns the memory of an entry: small content takes more than its bytes. */
     private static long cost(MemorySegment content) {
         return Math.max(LEAST_COST, content.byteSize());
     }

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Constants of a client as the file of a queue operation: read from what this node keeps, else asked for by their transfer, checked against
- * their digest, and kept. Read once, from the start to the end, in pieces.
+ * Constants of a client as the file of a queue operation: read from the content kept by this node, or requested by
+ * transfer, checked against the digest, and kept. Read once, from the start to the end, in pieces.
  */
 final class ContentFile extends HalFile {
     private static final long ALIGNMENT = 64;
@@ -24,8 +24,8 @@ final class ContentFile extends HalFile {
     private final long number;
     private final long length;
     private final byte[] digest;
-    private @Nullable MemorySegment known; // once the first piece was asked for; guarded by this, like the rest
-    private @Nullable MemorySegment arriving; // until all of it is there
+    private @Nullable MemorySegment known; // kept content, once the first piece was read; guarded by this, like the rest
+    private @Nullable MemorySegment arriving; // content received so far, until complete
 
     ContentFile(RemoteSession session, long number, long length, byte[] digest) {
         super("content %d of %d bytes".formatted(number, length), MemoryAccess.READ);
@@ -46,7 +46,7 @@ final class ContentFile extends HalFile {
         return true;
     }
 
-    /** What is known, when the first piece is read; null when it has to come. */
+    /** Returns the kept content, searched when the first piece is read; null when the content has to arrive. */
     private synchronized @Nullable MemorySegment begin(long offset) {
         if (offset == 0) {
             MemorySegment found = cache.find(digest);
@@ -74,7 +74,7 @@ final class ContentFile extends HalFile {
         });
     }
 
-    /** Keeps what arrived; the failure of the last piece when all of it is something else than was announced. */
+    /** Keeps an arrived piece; after the last piece, returns a failure when the content differs from the announced content. */
     private synchronized @Nullable IreeException arrived(long offset, MemorySegment piece) {
         MemorySegment all = arriving;
         if (all == null) {

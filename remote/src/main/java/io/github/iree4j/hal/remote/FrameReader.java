@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the fields of a frame that another process sent. Checks every length against what is there. Confined to one thread. */
+/** Reads the fields of a frame sent by another process. Checks every length against the bytes present. Confined to one thread. */
 final class FrameReader {
     final FrameType type;
     private final ByteBuffer bytes;
@@ -17,7 +17,7 @@ final class FrameReader {
     /**
      * Reads the head.
      *
-     * @throws IreeException DATA_LOSS for an invalid one, INCOMPATIBLE for another version, of which only REJECT is read
+     * @throws IreeException DATA_LOSS for an invalid head, INCOMPATIBLE for another version except for a REJECT
      */
     FrameReader(PeerStream stream, ByteBuffer frame) {
         this.bytes = frame.slice().order(ByteOrder.LITTLE_ENDIAN);
@@ -42,12 +42,12 @@ final class FrameReader {
         bytes.position(FrameWriter.HEAD);
     }
 
-    /** The number of the frame in its stream. */
+    /** Returns the number of the frame in its stream. */
     int number() {
         return bytes.getInt(FrameWriter.NUMBER);
     }
 
-    /** What is wrong with the frame, as a failure that names it. */
+    /** Returns a failure naming the frame and the defect. */
     IreeException corrupt(String what) {
         return new IreeException(StatusCode.DATA_LOSS, type + ": " + what);
     }
@@ -83,7 +83,7 @@ final class FrameReader {
         return bytes.getLong();
     }
 
-    /** A number that is not negative. */
+    /** Reads a number that is not negative. */
     long size(String field) {
         long value = u64(field);
         if (value < 0) {
@@ -92,7 +92,7 @@ final class FrameReader {
         return value;
     }
 
-    /** A count of elements that take at least so many bytes each, and are there. */
+    /** Checks a count of elements, each of at least the given number of bytes, against the bytes present. */
     int count(String field, int count, int bytesEach) {
         if ((long) count * bytesEach > bytes.remaining() || count < 0) {
             throw corrupt("%s '%s' of at least %d bytes each, %d bytes are left"
@@ -108,7 +108,7 @@ final class FrameReader {
         return value;
     }
 
-    /** Some bytes, valid as long as the frame. */
+    /** Returns the next bytes, valid as long as the frame. */
     ByteBuffer slice(String field, int count) {
         need(field, count);
         ByteBuffer part = bytes.slice(bytes.position(), count);
@@ -121,7 +121,7 @@ final class FrameReader {
         return new String(bytes(field, length), StandardCharsets.UTF_8);
     }
 
-    /** A status, said by a peer; null for OK. */
+    /** Reads a status reported by a peer; null for OK. */
     @Nullable
     IreeException status(String said) {
         int number = u8("status");
@@ -139,7 +139,7 @@ final class FrameReader {
         }
     }
 
-    /** Ends the frame: nothing may be left. */
+    /** Ends the frame: no bytes may be left. */
     void end() {
         if (bytes.hasRemaining()) {
             throw corrupt(bytes.remaining() + " bytes behind the last field");

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.remote;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** The kinds of frames, and the streams that they belong to. The numbers are part of the wire form. */
+/** The kinds of frames, and their streams. The numbers are part of the wire form. */
 enum FrameType {
     HELLO(1, PeerStream.CONTROL),
     HELLO_ACK(2, PeerStream.CONTROL),
@@ -49,9 +49,9 @@ enum FrameType {
     }
 
     /**
-     * The type of a number that arrived.
+     * Returns the type of an arrived number.
      *
-     * @throws IreeException DATA_LOSS when there is none, or it belongs to another stream
+     * @throws IreeException DATA_LOSS when there is no such type, or the type belongs to another stream
      */
     static FrameType of(int number, PeerStream on) {
         FrameType type = number < BY_NUMBER.length ? BY_NUMBER[number] : null;

@@ -10,11 +10,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Builds one frame: the head, with room for the number that the {@link Outbox} gives it, then fields. Confined to one thread. */
+/** Builds a frame: the head, with room for the number assigned by the {@link Outbox}, then fields. Confined to one thread. */
 final class FrameWriter {
     /*
      *  0        1         2..3   4..7
-     *  type  |  version | zero | number in the stream, written when it is sent
+     *  type  |  version | zero | number in the stream, written when sent
      */
     static final int HEAD = 8;
 
@@ -23,10 +23,10 @@ final class FrameWriter {
 
     static final int VERSION = 1;
 
-    /** Bytes of a string, whose length has 16 bits. */
+    /** Limit on the bytes of a string, whose length has 16 bits. */
     private static final int STRING_LIMIT = 0xFFFF;
 
-    /** Bytes of a message of a status; longer ones are cut, and end in dots. */
+    /** Limit on the bytes of a status message; longer messages are cut, and end in dots. */
     static final int MESSAGE_LIMIT = 4096;
 
     private static final byte[] DOTS = " ...".getBytes(StandardCharsets.UTF_8);
@@ -77,9 +77,9 @@ final class FrameWriter {
     }
 
     /**
-     * A name: whole or not at all.
+     * Writes a name: whole or not at all.
      *
-     * @throws IreeException INVALID_ARGUMENT when it is too long for a frame
+     * @throws IreeException INVALID_ARGUMENT when the name is too long for a frame
      */
     FrameWriter string(String value) {
         byte[] text = value.getBytes(StandardCharsets.UTF_8);
@@ -92,7 +92,7 @@ final class FrameWriter {
         return u16(text.length).bytes(text);
     }
 
-    /** A status: OK for null. */
+    /** Writes a status: OK for null. */
     FrameWriter status(@Nullable IreeException failure) {
         u8(failure == null ? StatusCode.OK.number() : failure.code().number());
         return failure == null ? this : message(failure.getMessage());
@@ -115,12 +115,12 @@ final class FrameWriter {
         return this;
     }
 
-    /** Bytes written so far. */
+    /** Returns the number of bytes written so far. */
     int size() {
         return bytes.position();
     }
 
-    /** The frame, from its first byte to its last. */
+    /** Returns the frame, from the first byte to the last. */
     ByteBuffer finish() {
         return bytes.flip();
     }

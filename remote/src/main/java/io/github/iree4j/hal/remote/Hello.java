@@ -7,29 +7,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a node says of itself in HELLO and HELLO_ACK.
+ * The description of a node in HELLO and HELLO_ACK.
  *
- * @param identity who it is
- * @param expected the incarnation that it believes to talk to; 0 for any
- * @param limits what it grants
- * @param axes its axes, with the epochs that they have reached
- * @param devices what it serves
+ * @param identity the identity of the node
+ * @param expected the expected incarnation of the receiver; 0 for any
+ * @param limits the limits granted to the receiver
+ * @param axes the axes of the node, with the epochs reached
+ * @param devices the devices served
  */
 record Hello(
         NodeIdentity identity, long expected, Limits limits, List<AxisEpoch> axes, List<RemoteDeviceInfo> devices) {
     static final int PROTOCOL = 1;
 
-    /** Axes that a peer may have, in the handshake and later. */
+    /** Limit on the axes of a peer, in the handshake and later. */
     static final int AXES_LIMIT = 1 << 14;
 
-    private static final int DEVICES_LIMIT = 64; // as many as have a bit in an affinity
+    private static final int DEVICES_LIMIT = 64; // as many as the bits of an affinity
 
     private static final int FORMATS_LIMIT = 64;
 
-    /** The limits that a node grants its peer. */
+    /** The limits granted by a node to its peer. */
     record Limits(int chunkBytes, int commandWindow, int objectLimit) {}
 
-    /** How far an axis has come. */
+    /** The epoch reached by an axis. */
     record AxisEpoch(long axis, long epoch) {}
 
     void write(FrameWriter out) {
@@ -59,7 +59,7 @@ record Hello(
                     "the node that sends this %s speaks protocol %d, the one that receives it protocol %d; run the same release on all nodes"
                             .formatted(in.type, protocol, PROTOCOL));
         }
-        in.u32("capabilities"); // none yet: unknown ones are ignored
+        in.u32("capabilities"); // none yet: unknown capabilities are ignored
         NodeIdentity identity =
                 new NodeIdentity(in.u64("cluster"), in.u8("machine"), in.u8("session"), in.u64("incarnation"));
         long expected = in.u64("expected peer");

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.frontier.Axis;
 
-/** A point of a lane that a node serves; its text names it in reports. */
+/** A point of a lane served by a node; the text names the point in reports. */
 record LanePoint(long incarnation, long axis, long epoch) {
     @Override
     public String toString() {

@@ -5,13 +5,14 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * The identity of one run of a node, leased before the node starts. All axes of the node have its machine and session, its slot, as their upper
- * bits; peers know it by the incarnation.
+ * The identity of a run of a node, leased before the node starts. All axes of the node have its slot, the machine and
+ * session, as upper bits; peers know the node by the incarnation.
  *
- * @param clusterId the causal domain, minted once per cluster; only nodes of one domain talk to each other
+ * @param clusterId the causal domain, minted once per cluster; only nodes of the same domain talk to each other
  * @param machine the machine within the cluster, 0 to 255
  * @param session the session epoch, 1 to 255; a (machine, session) pair is never leased twice in a cluster
- * @param incarnation a counter of the cluster, above 0 and never reused; of two nodes the one with the lower incarnation dials
+ * @param incarnation a counter of the cluster, above 0 and never reused; of two nodes, the node with the lower
+ *     incarnation dials
  */
 public record NodeIdentity(long clusterId, int machine, int session, long incarnation) {
     /**
@@ -37,13 +38,13 @@ public record NodeIdentity(long clusterId, int machine, int session, long incarn
      * Returns whether an axis belongs to this node.
      *
      * @param axis the axis
-     * @return true if its machine and session are this node's
+     * @return true if machine and session of the axis are this node's
      */
     public boolean owns(long axis) {
         return Axis.machine(axis) == machine && Axis.session(axis) == session;
     }
 
-    /** As in messages: {@code node 12 (m3.s1)}. */
+    /** Describes the node as in messages: {@code node 12 (m3.s1)}. */
     @Override
     public String toString() {
         return "node %d (m%d.s%d)".formatted(incarnation, machine, session);

@@ -6,28 +6,28 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * Frames on their way to one stream of a connection: numbered in the order of {@link #post}, sent while the stream has room, kept while it has
- * not. Producers that can wait ask {@link #hasRoom} first and continue when they are called again; the rest is limited by the objects it speaks
- * of, and by {@link #HARD_LIMIT}. Safe from any thread.
+ * Frames on their way to a stream of a connection: numbered in the order of {@link #post}, sent while the stream has
+ * room, and kept while the stream is full. Producers that can wait call {@link #hasRoom} first and continue when called
+ * again. Other frames are limited by the objects named in the frames, and by {@link #HARD_LIMIT}. Safe from any thread.
  */
 final class Outbox {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-    /** Bytes of memory that frames may take which a peer leaves unread, before its session ends. */
+    /** Limit on the memory of frames left unread by a peer; beyond the limit the session ends. */
     static final long HARD_LIMIT = 64L << 20;
 
-    private static final int FRAME_BYTES = 64; // of the objects that a frame is
+    private static final int FRAME_BYTES = 64; // bytes of the objects of a frame
 
     private final PeerConnection connection;
     private final PeerStream stream;
     private final int softLimit;
     private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>(); // guarded by this, like the rest
     private long waitingBytes;
-    private long held; // memory of what waits
+    private long held; // memory of the waiting frames
     private int number;
     private long frames;
     private long bytes;
-    private boolean starved; // a producer was told that there is no room
+    private boolean starved; // whether a producer was refused for lack of room
     private boolean closed;
 
     Outbox(PeerConnection connection, PeerStream stream, int softLimit) {
@@ -59,12 +59,12 @@ final class Outbox {
         }
     }
 
-    /** What a frame takes, which for short ones is more than its bytes. */
+    /** Returns the memory of a frame, for short frames more than the bytes. */
     private static int memory(ByteBuffer whole) {
         return whole.capacity() + FRAME_BYTES;
     }
 
-    /** Sends a frame with a body if there is room at once; else nothing happens, and {@link #drain} will be true. */
+    /** Sends a frame with a body if there is room at once; otherwise nothing is sent, and {@link #drain} will return true. */
     synchronized boolean tryPost(FrameWriter frame, ByteBuffer body) {
         if (closed) {
             return true;
@@ -93,14 +93,14 @@ final class Outbox {
         return whole;
     }
 
-    /** Whether producers that can wait should continue; if not, {@link #drain} will be true once they should. */
+    /** Returns whether producers that can wait should continue; if not, {@link #drain} will return true when producers should continue. */
     synchronized boolean hasRoom() {
         boolean room = waitingBytes < softLimit;
         starved |= !room;
         return room;
     }
 
-    /** The stream has room: sends what waits. Returns whether producers that were told to wait should continue. */
+    /** Sends waiting frames when the stream has room. Returns whether refused producers should continue. */
     synchronized boolean drain() {
         for (ByteBuffer next; (next = waiting.peek()) != null; ) {
             int size = next.remaining();
@@ -118,7 +118,7 @@ final class Outbox {
         return again;
     }
 
-    /** Discards what waits, and whatever comes. */
+    /** Discards all waiting and future frames. */
     synchronized void close() {
         closed = true;
         waiting.clear();

@@ -5,31 +5,33 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to one peer, supplied by a transport: three ordered streams of frames in each direction. Frames are delivered whole and in
- * order, each at most once, until the connection ends; then all streams end.
+ * A connection to a peer, supplied by a transport: three ordered streams of frames in each direction. Frames are
+ * delivered whole and in order, each at most once, until the connection ends; then all streams end.
  *
- * <p>The transport authenticates the peer and encrypts. It MUST NOT hold a lock that its calls of the {@link PeerListener} also take while it
- * calls one, and MUST call the listener until it has reported the end. Safe from any thread, also from inside the listener.
+ * <p>The transport authenticates the peer and encrypts. While calling a {@link PeerListener}, the transport MUST NOT
+ * hold a lock also taken for other calls of the listener. The transport MUST call the listener until the end has been
+ * reported. Safe from any thread, also from inside the listener.
  */
 public interface PeerConnection {
 
     /**
-     * Sends a frame, or refuses it when the stream is full. Never blocks, and never calls the listener: the caller may hold a lock. After a refusal the transport calls {@link PeerListener#ready}
-     * once there is room; a frame for a stream with room is accepted.
+     * Sends a frame, or refuses the frame when the stream is full. Never blocks, and never calls the listener: the
+     * caller may hold a lock. After a refusal the transport calls {@link PeerListener#ready} once there is room; a
+     * frame for a stream with room is accepted.
      *
      * @param stream the stream
-     * @param head the first bytes, read before this returns; its position is then undefined
-     * @param body the bytes behind them, likewise; empty for none
-     * @return false when the stream is full; then nothing is sent. True when the frame is accepted, and after the end of the connection, which the
-     *     listener reports
+     * @param head the first bytes, read before this method returns; the position is then undefined
+     * @param body the bytes behind the head, likewise; empty for none
+     * @return false when the stream is full; then nothing is sent. True when the frame is accepted, and after the end
+     *     of the connection, reported to the listener
      */
     boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body);
 
     /**
-     * Ends the connection: what has not been sent is discarded, and the peer sees the end of all streams. Idempotent; does not block. The
-     * transport still calls {@link PeerListener#closed}.
+     * Ends the connection: unsent frames are discarded, and the peer sees the end of all streams. Idempotent; does not
+     * block. The transport still calls {@link PeerListener#closed}.
      *
-     * @param cause why, for logs
+     * @param cause the cause, for logs
      */
     void close(IreeException cause);
 
@@ -41,9 +43,9 @@ public interface PeerConnection {
     String describe();
 
     /**
-     * Returns whom the transport takes the peer for. A peer that says that it is another node is rejected.
+     * Returns the peer's identity as known to the transport. A peer claiming to be another node is rejected.
      *
-     * @return its identity; null where the transport does not know
+     * @return the identity; null where the transport does not know
      */
     default @Nullable NodeIdentity peer() {
         return null;

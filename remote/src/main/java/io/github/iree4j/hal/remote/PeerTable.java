@@ -13,18 +13,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peers of a node: those with a session, and those that have failed. A peer is known by its incarnation, which has one session at most,
- * and none after that: failing is sticky. Safe from any thread.
+ * The peers of a node: peers with a session, and failed peers. A peer is known by the incarnation. An incarnation has
+ * at most one session, and none after a failure: failing is sticky. Safe from any thread.
  */
 final class PeerTable {
-    /** Axes of a failed peer that are kept, to be shown. */
+    /** Limit on the axes kept of a failed peer, for observers. */
     private static final int MOST_LOST = 64;
 
     private final NodeIdentity identity;
 
     // Guarded by this.
     private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
-    private final Set<RemoteSession> handshakes = new HashSet<>(); // whose peer is not known yet
+    private final Set<RemoteSession> handshakes = new HashSet<>(); // sessions with a peer not known yet
     private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever
     private final Map<Integer, Long> slots = new TreeMap<>(); // the incarnation of each (machine, session), leased once
     private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
@@ -44,8 +44,8 @@ final class PeerTable {
     /**
      * Begins the handshake of a session.
      *
-     * @param peer the incarnation that is expected; 0 for any
-     * @return why there must be none; null otherwise
+     * @param peer the expected incarnation; 0 for any
+     * @return the reason against a session; null when there is none
      */
     synchronized @Nullable IreeException begin(RemoteSession session, long peer) {
         if (closed != null || leaving != null) {
@@ -59,10 +59,11 @@ final class PeerTable {
     }
 
     /**
-     * Accepts a peer for a session, or says why not.
+     * Accepts a peer for a session, or returns the reason against the peer.
      *
      * @param dialed whether this node dialed
-     * @return why the peer is rejected; null when it is accepted, and no other session will be with it
+     * @return the reason for the rejection; null when the peer is accepted, so that no other session with the peer
+     *     begins
      */
     @Nullable
     IreeException admit(RemoteSession session, Hello hello, boolean dialed) {
@@ -108,7 +109,7 @@ final class PeerTable {
             if (over != null) { // REMOTE-1: ended() has been here, or finds nothing to remove
                 return over;
             }
-            session.admitted(hello); // under the lock, so that ended() knows whom
+            session.admitted(hello); // under the lock, so that ended() knows the peer
             slots.put(slot(peer), incarnation);
             sessions.put(incarnation, session);
             handshakes.remove(session);
@@ -125,7 +126,7 @@ final class PeerTable {
                 cause);
     }
 
-    /** A session has failed: its peer, if accepted, will never be accepted again. */
+    /** Records the failure of a session: the peer, if accepted, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
         synchronized (this) {
             NodeIdentity peer = session.peer();
@@ -153,7 +154,7 @@ final class PeerTable {
         }
     }
 
-    /** The node accepts no more work and no more sessions. Returns the sessions to tell; none if that was known. */
+    /** Records that the node accepts no more work and no more sessions. Returns the sessions to notify; none if recorded before. */
     synchronized List<RemoteSession> leave(IreeException cause) {
         if (leaving != null) {
             return List.of();
@@ -166,7 +167,7 @@ final class PeerTable {
         return leaving;
     }
 
-    /** The node is closed. Returns the sessions to end; null if it was. */
+    /** Closes the table with the node. Returns the sessions to end; null if closed before. */
     synchronized @Nullable List<RemoteSession> close(IreeException cause) {
         if (closed != null) {
             return null;
@@ -216,12 +217,12 @@ final class PeerTable {
         throw new IreeException(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis)));
     }
 
-    /** Why peers have failed, by incarnation. */
+    /** The causes of the failures of peers, by incarnation. */
     synchronized Map<Long, IreeException> failures() {
         return new TreeMap<>(failed);
     }
 
-    /** Axes of peers that failed with them, by incarnation. */
+    /** The axes that failed with their peers, by incarnation. */
     synchronized Map<Long, List<Long>> failedAxes() {
         return new TreeMap<>(lost);
     }

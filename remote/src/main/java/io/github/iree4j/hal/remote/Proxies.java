@@ -14,13 +14,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Semaphores of a peer, as this node knows them: a proxy reaches a value when the peer's ADVANCE has arrived, with the frontier of that value. It
- * fails with the session. Safe from any thread; frames arrive one at a time.
+ * Semaphores of a peer, as known to this node: a proxy reaches a value when the peer's ADVANCE has arrived, with the
+ * frontier of the value. The proxy fails with the session. Safe from any thread; frames arrive in sequence.
  */
 final class Proxies {
     private static final SemaphoreOptions OPTIONS = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE);
 
-    /** A proxy of which this class has a reference until its subscription ends. */
+    /** A proxy referenced by this class until the subscription ends. */
     private record Proxy(TimelineSemaphore semaphore, boolean once) {}
 
     private final RemoteSession session;
@@ -35,7 +35,7 @@ final class Proxies {
     /**
      * Subscribes to a semaphore of the peer.
      *
-     * @param id its number, or the axis of a lane
+     * @param id the number of the semaphore, or the axis of a lane
      * @param from the first value of interest
      * @param once whether the subscription ends with the first answer
      * @return the proxy, at 0 until the first answer; the caller closes it
@@ -70,7 +70,7 @@ final class Proxies {
         return semaphore;
     }
 
-    /** Ends the subscription of a proxy, which then never reaches more. */
+    /** Ends the subscription of a proxy. The proxy then reaches no further value. */
     void unsubscribe(TimelineSemaphore semaphore) {
         Proxy gone = null;
         long number = 0;
@@ -149,7 +149,7 @@ final class Proxies {
         return byNumber.size();
     }
 
-    /** The session has failed. */
+    /** Fails all proxies after the failure of the session. */
     void failAll(IreeException cause) {
         List<Proxy> all;
         synchronized (this) {

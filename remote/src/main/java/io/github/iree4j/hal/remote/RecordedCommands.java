@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
 /**
- * Recorded commands as a peer sent them, to be recorded again by a device of this node, which checks them as those of any program. All ranges are
- * slots. Confined to one thread at a time.
+ * Recorded commands sent by a peer, to be recorded again by a device of this node. The device checks the commands like
+ * the commands of any program. All ranges are slots. Confined to one thread at a time.
  */
 final class RecordedCommands {
     static final int BARRIER = 0;
@@ -29,7 +29,7 @@ final class RecordedCommands {
 
     private static final int COMMANDS_LIMIT = 1 << 16;
 
-    /** Bytes that a command takes here, besides those of its frame. */
+    /** Bytes taken by a command here, besides the bytes of the frame. */
     static final int COMMAND_BYTES = 128;
 
     private final int slots;
@@ -44,9 +44,10 @@ final class RecordedCommands {
     }
 
     /**
-     * Reads commands. The caller releases them, also what was read when this throws.
+     * Reads commands. The caller releases the result; when this method throws, the objects found so far have been
+     * released.
      *
-     * @param objects finds what a handle names, retained
+     * @param objects finds the object of a handle, retained
      */
     static RecordedCommands read(FrameReader in, LongFunction<ServerObject> objects) {
         RecordedCommands read = new RecordedCommands(in.u16("slots"), in.remaining());
@@ -67,7 +68,7 @@ final class RecordedCommands {
         }
     }
 
-    /** About how many bytes it takes. */
+    /** Returns the approximate memory of the commands, in bytes. */
     long weight() {
         return bytes + (long) COMMAND_BYTES * commands.size();
     }
@@ -146,9 +147,9 @@ final class RecordedCommands {
     }
 
     /**
-     * Records them on a device.
+     * Records the commands on a device.
      *
-     * @throws IreeException what the device says of them
+     * @throws IreeException the device's failure
      */
     CommandBuffer record(Device device, boolean oneShot) {
         CommandBuffer own = device.createCommandBuffer(

@@ -23,19 +23,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What this node uses of a peer: devices, and on them memory, code, commands and lanes, each under a handle that is never reused. Safe from any thread. */
+/** This node's use of a peer: devices, and their memory, code, commands and lanes, each under a handle that is never reused. Safe from any thread. */
 final class RemoteClient {
     private static final int UNDECLARED = 0xFFFF;
 
     private final RemoteSession session;
     private final AtomicLong handles = new AtomicLong();
     private final Map<Long, RemoteLane> lanes = new ConcurrentHashMap<>(); // by axis
-    private final Map<Long, Load> loads = new HashMap<>(); // guarded by itself
+    private final Map<Long, Load> loads = new HashMap<>(); // guarded by the map
     private final Set<RemoteDriver> drivers = ConcurrentHashMap.newKeySet();
-    private final Map<RemoteDriver, Device> devices = new ConcurrentHashMap<>(); // open ones
+    private final Map<RemoteDriver, Device> devices = new ConcurrentHashMap<>(); // open devices
     private volatile boolean closed;
 
-    /** Code that the peer is loading. */
+    /** Code being loaded by the peer. */
     record Load(long transfer, CompletableFuture<List<ExecutableExport>> exports) {}
 
     RemoteClient(RemoteSession session) {
@@ -54,7 +54,7 @@ final class RemoteClient {
         }
     }
 
-    /** A driver has its device. */
+    /** Records the device of a driver. */
     void opened(RemoteDriver driver, Device device) {
         devices.put(driver, device);
         if (!drivers.contains(driver)) {
@@ -71,7 +71,7 @@ final class RemoteClient {
         devices.remove(driver);
     }
 
-    /** Opens a lane to a queue of a driver's device. In the order of axes: the server knows by that which lanes it has forgotten. */
+    /** Opens a lane to a queue of a driver's device. Lanes open in the order of axes, so that the server can identify forgotten lanes. */
     synchronized RemoteLane open(RemoteDriver driver, int queue) {
         RemoteNode node = session.node();
         RemoteLane lane = new RemoteLane(driver, node.domain().axes().allocate(CausalDomain.QUEUE));
@@ -84,7 +84,7 @@ final class RemoteClient {
         return lane;
     }
 
-    /** A closed lane has sent its last command. */
+    /** Closes a lane after its last command was sent. */
     void close(RemoteLane lane) {
         lanes.remove(lane.axis());
         session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
@@ -98,7 +98,7 @@ final class RemoteClient {
         session.post(new FrameWriter(FrameType.RELEASE).u64(handle));
     }
 
-    /** Has the peer load code: by its digest, and its bytes if the peer asks for them. */
+    /** Makes the peer load code: by the digest, and by the bytes if the peer requests the bytes. */
     Load load(int device, long handle, ExecutableParams params) {
         MemorySegment data = params.data();
         long transfer = session.transfers().next();
@@ -135,7 +135,7 @@ final class RemoteClient {
             }
             return sha.digest();
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every Java runtime has it
+            throw new IllegalStateException(e); // every Java runtime has this digest
         }
     }
 
@@ -165,7 +165,7 @@ final class RemoteClient {
         }
     }
 
-    /** A count of an export, -1 for one that the executable does not declare. */
+    /** A count of an export, -1 for a count that the executable does not declare. */
     private static int declared(int count) {
         return count == UNDECLARED ? -1 : count;
     }
@@ -189,12 +189,12 @@ final class RemoteClient {
         in.end();
         session.believed(frontier);
         RemoteLane lane = lanes.get(axis);
-        if (lane != null) { // closed meanwhile
+        if (lane != null) { // otherwise closed meanwhile
             lane.completed(in, sequence, epoch, failure);
         }
     }
 
-    /** The peer asks for a point of a lane that another node serves, which it cannot reach. */
+    /** Answers a question of the peer about a point of a lane, served by another node out of the peer's reach. */
     void ask(FrameReader in) {
         long axis = in.u64("axis");
         long epoch = in.size("epoch");
@@ -222,12 +222,12 @@ final class RemoteClient {
         return all;
     }
 
-    /** QUEUE has room again. */
+    /** Continues when QUEUE has room again. */
     void resume() {
         lanes.values().forEach(RemoteLane::advance);
     }
 
-    /** The session has failed. */
+    /** Fails all drivers and loads after the failure of the session. */
     void failAll(IreeException cause) {
         closed = true;
         session.tellEach(drivers, each -> each.lose(cause));

@@ -9,24 +9,24 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of one submission. What is in memory of this process is moved, or mirrored at the peer. */
+/** The steps of a submission. Data in memory of this process is moved, or mirrored at the peer. */
 final class RemoteCommands implements TransferCommands, DriverCommands {
     private static final int STEPS_LIMIT = 1 << 14;
 
-    /** Bytes of steps that a frame has room for, beside its head and 255 waits. */
+    /** Limit on the bytes of steps in a frame, beside the head and 255 waits. */
     private static final long BYTES_LIMIT = SessionWire.FRAME_LIMIT - (16 << 10);
 
     private final RemoteDriver driver;
-    private final @Nullable RemoteForm form; // that they execute
+    private final @Nullable RemoteForm form; // form executed by the steps, or null
     private final List<Step> steps = new ArrayList<>();
-    private long bytes; // of a frame with the steps
+    private long bytes; // bytes of the steps in a frame
 
     RemoteCommands(RemoteDriver driver, @Nullable RemoteForm form) {
         this.driver = driver;
         this.form = form;
     }
 
-    /** The peer has failed them; before the submission is complete. */
+    /** Handles the failure of the commands at the peer; called before the submission is complete. */
     void failed(IreeException cause) {
         if (form != null && cause.code() == StatusCode.RESOURCE_EXHAUSTED) {
             form.recordAgain();
@@ -53,7 +53,7 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
         steps.add(step);
     }
 
-    /** At most so many bytes of a frame are its steps, with uploads by transfer. */
+    /** Returns the maximum number of bytes of the steps in a frame, with uploads by transfer. */
     long bytes() {
         return bytes;
     }

@@ -29,9 +29,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A device of a peer as hardware with streams: its lanes are queues of that device. */
+/** A device of a peer as hardware with streams: the lanes are queues of the peer's device. */
 final class RemoteDriver implements StreamDriver {
-    /** Alignment of buffers, at least what any device requires of a binding. */
+    /** Alignment of buffers, at least any device's requirement for a binding. */
     private static final long ALIGNMENT = 256;
 
     private static final long LOAD_SECONDS = 60;
@@ -62,7 +62,7 @@ final class RemoteDriver implements StreamDriver {
             all.add(client.open(this, i % info.queueCount()));
         }
         this.lanes = List.copyOf(all);
-        client.add(this); // last: the session may fail, which is for all lanes
+        client.add(this); // last: the session may fail, for all lanes at once
     }
 
     RemoteSession session() {
@@ -81,7 +81,7 @@ final class RemoteDriver implements StreamDriver {
         return Objects.requireNonNull(session.peer()).incarnation();
     }
 
-    /** Machine and session of the peer, which no other node ever has, as they are in the names of axes. */
+    /** Returns machine and session of the peer as in the names of axes; no other node ever has the same. */
     String slot() {
         NodeIdentity peer = Objects.requireNonNull(session.peer());
         return "m%d.s%d".formatted(peer.machine(), peer.session());
@@ -121,14 +121,14 @@ final class RemoteDriver implements StreamDriver {
 
     // ---- Progress.
 
-    /** A timeline was raised, or the device lost. */
+    /** Notifies waiters after a timeline was raised, or the device was lost. */
     void changed() {
         synchronized (progress) {
             progress.notifyAll();
         }
     }
 
-    /** The session has failed: nothing runs there for this node any more, and no memory is touched. */
+    /** Loses the device after the failure of the session: nothing runs at the peer for this node any more, and no memory is touched. */
     void lose(IreeException cause) {
         if (lost == null) {
             lost = cause;
@@ -201,7 +201,7 @@ final class RemoteDriver implements StreamDriver {
         return List.copyOf(lanes);
     }
 
-    /** Where the lanes of its device stand; each has one queue. */
+    /** Adds the state of the lanes of the device; each lane has a single queue. */
     void statistics(Device of, List<RemoteLaneStatistics> all) {
         for (int i = 0; i < lanes.size(); i++) {
             all.add(lanes.get(i).statistics(of.queue(i).axis()));
@@ -269,7 +269,7 @@ final class RemoteDriver implements StreamDriver {
         return info.formats();
     }
 
-    /** Programs ask for the kind of device that it is for its own node. */
+    /** Compares with the driver at the serving node, since programs request a device by its local kind. */
     @Override
     public boolean isNamed(String pattern) {
         return DevicePattern.matches(pattern, info.driver());
@@ -286,7 +286,7 @@ final class RemoteDriver implements StreamDriver {
             client.release(handle);
             throw e;
         } finally {
-            session.transfers().withdraw(load.transfer()); // the bytes are the caller's again
+            session.transfers().withdraw(load.transfer()); // the bytes belong to the caller again
         }
     }
 

@@ -18,8 +18,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A recording at the peer: sent once, or with its one execution. Every range of the recording is a slot there, so an execution sends the places of
- * the ranges and nothing else. Ranges in memory of this process are moved to its mirror before, and back after where commands may write.
+ * A recording at the peer: sent once, or with its only execution. Every range of the recording is a slot at the peer,
+ * so an execution sends only the places of the ranges. Ranges in memory of this process are moved to the mirror before
+ * an execution, and moved back afterwards where commands may write.
  */
 final class RemoteForm implements CommandForm {
     private static final int SLOTS_LIMIT = 0xFFFF;
@@ -40,13 +41,13 @@ final class RemoteForm implements CommandForm {
     private final boolean oneShot;
     private final List<Range> slots = new ArrayList<>();
     private final Map<List<Long>, Integer> slotOf = new LinkedHashMap<>(); // by the words of a range
-    private byte @Nullable [] encoded; // once prepared for the first time
-    private long handle; // at the peer; 0 before, and for one execution
+    private byte @Nullable [] encoded; // the recording as bytes, once prepared
+    private long handle; // handle at the peer; 0 before the first execution, and for a single execution
     private @Nullable RemoteCommands commands;
     private volatile boolean
-            again; // the peer may have had no room for the recording, and does not keep what it has no room for
+            again; // whether the peer may have had no room for the recording, and then has not kept the recording
 
-    /** A slot: a range, and for the target of a copy the range that has its length. */
+    /** A slot: a range, and for the target of a copy the range whose length applies. */
     private record Range(int at, int lengthOf, boolean written) {}
 
     RemoteForm(
@@ -94,7 +95,7 @@ final class RemoteForm implements CommandForm {
         return made;
     }
 
-    /** An execution has failed for want of memory, maybe that of the recording: the next one records it anew. */
+    /** Requests a new recording at the next execution, after an execution has failed for lack of memory, possibly of the recording. */
     void recordAgain() {
         again = true;
     }

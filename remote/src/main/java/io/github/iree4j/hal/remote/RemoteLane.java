@@ -16,39 +16,40 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of a remote device, for its client: sends submissions in order, each as one COMMAND, and counts what the peer completes.
+ * A queue of a remote device, for its client: sends submissions in order, each as a COMMAND, and counts the commands
+ * completed by the peer.
  *
- * <p>A submission is sent before what it waits for is reached, if that is a point of a lane, here or at another node: the peer waits for that
- * itself. Only what the host signals is waited for here.
+ * <p>A submission waiting for a point of a lane, here or at another node, is sent before the point is reached: the peer
+ * waits for the point. Only signals of the host are waited for here.
  */
 final class RemoteLane implements Lane {
     /*
-     * REMOTE-4: commands of a lane are sent, and complete, in the order of submission, each once: `pending` and `sent` change under
-     * the lock, and only their heads leave. Timelines are raised without the lock.
+     * REMOTE-4: commands of a lane are sent, and complete, in the order of submission, each once: `pending` and `sent`
+     * change under the lock, and only their heads leave. Timelines are raised without the lock.
      *
-     * REMOTE-6: a command is complete here only after all that it waited for is: the peer may be ahead of the bytes of another
-     * lane's download. For the same reason, bytes of this process are sent to a peer after points of other peers only once those are
-     * reached here; for points of the same peer, the order of BULK does it.
+     * REMOTE-6: a command is complete here only after all of its waits: the peer may be ahead of the bytes of another
+     * lane's download. For the same reason, bytes of this process are sent to a peer after points of other peers only
+     * once the points are reached here; for points of the same peer, the order of BULK suffices.
      *
-     * REMOTE-7: a point of a lost lane is over only after all that the commands up to it waited for: others rely on the order, and the
-     * loss says nothing of what other nodes still run. So what a lost lane has, or was promised, ends in its order, each once its
-     * waits are over; nothing of it is sent.
+     * REMOTE-7: a point of a lost lane has ended only after all waits of the commands up to the point: others rely on
+     * the order, and the loss does not show the work still running at other nodes. So the submissions of a lost lane,
+     * present or promised, end in order, each once its waits have ended; nothing of them is sent.
      *
-     * REMOTE-8: the peer learns of each value that the host has raised the timeline to, since others may wait for that there. Here
-     * the value is reached before the peer has room for the command that says so, and the device may be closed in between: the
-     * lane sends what is left, and then that it is closed.
+     * REMOTE-8: the peer learns of each value that the host has raised the timeline to, since others may wait for the
+     * value at the peer. Here the value is reached before the peer has room for the command with the value, and the
+     * device may be closed in between: the lane sends the remaining commands, and then its own end.
      */
 
-    /** Submissions that wait here to be sent; those without commands are taken beyond it. */
+    /** Limit on submissions waiting here to be sent; submissions without commands are accepted beyond the limit. */
     private static final int PENDING_LIMIT = 1 << 14;
 
-    /** Points that a peer waits for in one command; their count is a byte. */
+    /** Limit on the points awaited by the peer in a command; the count is a byte. */
     private static final int WAITS_LIMIT = 255;
 
-    /** Bytes of commands in progress at which no further one is sent. */
+    /** Bytes of commands in progress above which no further command is sent. */
     private static final long SENT_BYTES_LIMIT = 2 << 20;
 
-    /** Bytes of an upload that go with its command when their content is known to be final. */
+    /** Limit on the bytes of an upload sent with its command when their content is known to be final. */
     private static final int INLINE = 32 << 10;
 
     private final RemoteDriver driver;
@@ -58,27 +59,27 @@ final class RemoteLane implements Lane {
     private final RunRequests retirements = new RunRequests();
     private final ArrayDeque<Entry> pending = new ArrayDeque<>(); // guarded by this, like the rest
     private final ArrayDeque<Entry> sent = new ArrayDeque<>();
-    private final Runnable advance = this::advance; // the same each time: it waits once for a point
+    private final Runnable advance = this::advance; // a single object: registered at most once per point
     private final Runnable retire = this::retire;
     private long sequence;
     private long last; // ticket of the last entry
     private long sentBytes;
-    private boolean closed; // nothing is added any more
-    private boolean ended; // the peer was told that no more follows
+    private boolean closed; // no submission is added any more
+    private boolean ended; // the peer was notified of the end of commands
 
     /** A submission, or a signal of the host. */
     private static final class Entry {
         final @Nullable Submission submission;
         long ticket;
         long sequence;
-        int downloads; // that have not arrived
-        long bytes; // of its frame
+        int downloads; // downloads that have not arrived
+        long bytes; // bytes of the frame
         boolean completed;
 
         @Nullable
         IreeException failure;
 
-        final List<Long> uploads = new ArrayList<>(0); // complete before its frame is sent, like `incoming`
+        final List<Long> uploads = new ArrayList<>(0); // complete before the frame is sent, like `incoming`
         final List<Long> incoming = new ArrayList<>(0);
         List<Point> waits = List.of();
 
@@ -88,7 +89,7 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** A point of another lane that the peer waits for. */
+    /** A point of another lane awaited by the peer. */
     private record Point(RemoteTimeline timeline, long value) {}
 
     RemoteLane(RemoteDriver driver, long axis) {
@@ -125,8 +126,9 @@ final class RemoteLane implements Lane {
     public void submit(List<Submission> submissions) {
         long reached = 0;
         synchronized (this) {
-            boolean isLost = driver.isLost(); // others may wait for the tickets all the same: REMOTE-7
-            // A refused submission comes again without its commands: its place must be taken, or the queue is broken.
+            boolean isLost = driver.isLost(); // others may wait for the tickets anyway: REMOTE-7
+            // A refused submission comes again without its commands: the place of the submission must be taken, or the
+            // queue is broken.
             if (!isLost
                     && pending.size() + submissions.size() > PENDING_LIMIT
                     && submissions.stream().anyMatch(each -> each.commands() != null)) {
@@ -137,7 +139,7 @@ final class RemoteLane implements Lane {
             }
             for (Submission each : submissions) {
                 if (!isLost && pending.isEmpty() && sent.isEmpty() && doesNothing(each)) {
-                    reached = each.ticket(); // nothing before it is left, and it does nothing
+                    reached = each.ticket(); // nothing before is left, and the submission is empty
                 }
                 add(each);
             }
@@ -152,7 +154,7 @@ final class RemoteLane implements Lane {
         submit(never);
     }
 
-    /** Under the lock: adds a submission; one that does nothing joins such a one before it, unless that is being sent. */
+    /** Enqueues a submission, under the lock. Consecutive empty submissions are merged unless the earlier submission is already being sent. */
     private void add(Submission submission) {
         Entry last = pending.peekLast();
         if (last != null && last != pending.peek() && doesNothing(last.submission) && doesNothing(submission)) {
@@ -166,7 +168,7 @@ final class RemoteLane implements Lane {
         return submission != null && submission.commands() == null && submission.waitCount() == 0;
     }
 
-    /** The host has raised the timeline: the peer tells those who wait for it there. */
+    /** Sends a value raised by the host, so that the peer notifies waiters at the peer. */
     void signalled(long ticket) {
         synchronized (this) {
             pending.add(new Entry(null, ticket));
@@ -174,7 +176,7 @@ final class RemoteLane implements Lane {
         advance();
     }
 
-    /** Sends what can be sent. One thread at a time. */
+    /** Sends all sendable submissions. One thread at a time. */
     void advance() {
         if (!advances.ask()) {
             return;
@@ -219,7 +221,7 @@ final class RemoteLane implements Lane {
         return true;
     }
 
-    /** Tells the peer that no more commands follow, behind the last of a closed lane. */
+    /** Notifies the peer after the last command of a closed lane. */
     private void sendEnd() {
         synchronized (this) {
             if (!closed || ended || !pending.isEmpty()) {
@@ -230,7 +232,7 @@ final class RemoteLane implements Lane {
         driver.client().close(this);
     }
 
-    /** Under the lock: the head will never be sent, and ends in its turn. */
+    /** Moves the head, which will never be sent, to the entries ending in order. Under the lock. */
     private void leaveOut(Entry head) {
         pending.remove();
         Submission submission = head.submission;
@@ -246,7 +248,7 @@ final class RemoteLane implements Lane {
         sent.add(head);
     }
 
-    /** Collects the points that the peer waits for; false when the host has to signal one first, which then continues. */
+    /** Collects the points awaited by the peer; false when the host has to signal a point first, and then continues. */
     private boolean isReady(Submission submission, List<Point> waits) {
         boolean moves = hasUploads(submission);
         for (int i = 0; i < submission.waitCount(); i++) {
@@ -284,7 +286,7 @@ final class RemoteLane implements Lane {
         synchronized (this) {
             pending.remove();
             entry.sequence = ++sequence;
-            entry.downloads = 1; // until the frame is made
+            entry.downloads = 1; // until the frame is complete
             entry.waits = waits;
             sent.add(entry);
         }
@@ -379,7 +381,7 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** Announces bytes that the peer asks for when their command runs. */
+    /** Announces bytes, requested by the peer when their command runs. */
     private long offer(Entry entry, MemorySegment bytes) {
         Transfers transfers = driver.session().transfers();
         long number = transfers.next();
@@ -388,7 +390,7 @@ final class RemoteLane implements Lane {
         return number;
     }
 
-    /** A download of a command has ended, or its frame is made. */
+    /** Records that a download of a command has ended, or that the frame of the command is complete. */
     private void downloaded(Entry entry, @Nullable IreeException failure) {
         synchronized (this) {
             entry.downloads--;
@@ -431,7 +433,7 @@ final class RemoteLane implements Lane {
                     failed.failed(failure);
                 }
             }
-            // Last: any thread may retire it from here on, and its submission has no commands then.
+            // Last: from here on any thread may retire the entry, and a retired submission has no commands.
             entry.completed = true;
         }
         Transfers transfers = driver.session().transfers();
@@ -442,7 +444,7 @@ final class RemoteLane implements Lane {
         retire();
     }
 
-    /** Ends the commands at the head that are complete, in order. One thread at a time, so that lanes that wait for each other do not nest. */
+    /** Ends the complete commands at the head, in order. One thread at a time, so that lanes waiting for each other do not nest. */
     private void retire() {
         if (!retirements.ask()) {
             return;
@@ -459,7 +461,7 @@ final class RemoteLane implements Lane {
             for (Entry head; (head = sent.peek()) != null; ) {
                 boolean complete = head.completed && head.downloads == 0;
                 if (!complete && !driver.isLost() || !allOver(head)) {
-                    break; // REMOTE-6: continues when the last one is
+                    break; // REMOTE-6: continues when the last point has ended
                 }
                 sent.remove();
                 sentBytes -= head.bytes;
@@ -477,7 +479,7 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** Calls back once the lane has reached a value, with null, or that is over, with the loss of the device. */
+    /** Calls back once the lane has reached a value, with null, or once the value has ended, with the loss of the device. */
     void whenReached(long value, Consumer<@Nullable IreeException> action) {
         Runnable look = () -> action.accept(timeline.hasReached(value) ? null : driver.failure());
         if (timeline.isOverOrThen(value, look)) {
@@ -485,7 +487,7 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** Calls back once all that the lane was given or promised is reached or over. For a lane that is given no more. */
+    /** Calls back once all submissions given or promised to the lane are reached or ended. For a lane without further submissions. */
     void whenOver(Runnable action) {
         long all;
         synchronized (this) {
@@ -496,12 +498,12 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** How far it has come. */
+    /** Returns the value reached by the lane. */
     long reached() {
         return timeline.reached();
     }
 
-    /** Why its device is lost; null when it is not. */
+    /** The cause of the loss of the device; null when the device is not lost. */
     @Nullable
     IreeException failure() {
         return driver.failure();
@@ -521,12 +523,12 @@ final class RemoteLane implements Lane {
                 axis, queue, driver.info().id(), timeline.reached(), sent.size(), pending.size());
     }
 
-    /** The device is lost: nothing is sent any more, and what waits here ends in its turn. */
+    /** Handles the loss of the device: nothing is sent any more, and submissions waiting here end in order. */
     void abandon() {
         advance();
     }
 
-    /** Its device is closed: all that it was given is over here, and the peer may still have to learn of it. */
+    /** Closes the lane with its device: all submissions have ended here, and the peer may still have to learn of the end. */
     void close() {
         synchronized (this) {
             closed = true;

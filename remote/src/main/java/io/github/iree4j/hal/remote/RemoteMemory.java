@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocation of a remote device: of the peer's memory, or of this process for what moves to and from it. Commands that run on memory of this
- * process use a mirror of it at the peer.
+ * An allocation of a remote device: memory of the peer, or memory of this process for data moving to and from the peer.
+ * Commands running on memory of this process use a mirror at the peer.
  */
 final class RemoteMemory extends DriverMemory {
     private final RemoteDriver driver;
@@ -46,12 +46,12 @@ final class RemoteMemory extends DriverMemory {
         }
     }
 
-    /** Whether its bytes are in this process. */
+    /** Whether the bytes are in this process. */
     boolean isNear() {
         return bytes != null;
     }
 
-    /** Some of its bytes, in this process. */
+    /** A part of the bytes, in this process. */
     MemorySegment near(long offset, long length) {
         MemorySegment all = bytes;
         if (all == null) {
@@ -60,7 +60,7 @@ final class RemoteMemory extends DriverMemory {
         return all.asSlice(offset, length);
     }
 
-    /** The handle at the peer: of the memory, or of its mirror. */
+    /** The handle at the peer: of the memory, or of the mirror. */
     long farHandle() {
         synchronized (this) {
             if (bytes != null && !mirrored) {

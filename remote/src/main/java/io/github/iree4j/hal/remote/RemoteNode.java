@@ -19,10 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This process as a node of a cluster: its sessions with other nodes, the devices that it serves to them, and the semaphores that it exports.
+ * This process as a node of a cluster: sessions with other nodes, devices served to other nodes, and exported
+ * semaphores.
  *
- * <p>A node opens no connection and makes no thread. A transport connects to peers and passes each connection to {@link #dial} or {@link #accept};
- * membership reports lost peers to {@link #fail}. Safe from any thread.
+ * <p>A node opens no connection and creates no thread. A transport connects to peers and passes each connection to
+ * {@link #dial} or {@link #accept}; membership reports lost peers to {@link #fail}. Safe from any thread.
  */
 public final class RemoteNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteNode.class);
@@ -31,7 +32,7 @@ public final class RemoteNode implements AutoCloseable {
     private final SchedulingDomain domain;
     private final RemoteOptions options;
     private final List<Device> devices;
-    private final List<String> names; // of the devices, for peers
+    private final List<String> names; // names of the devices, for peers
     private final SessionListener listener;
     private final Executor slow;
     private final RemoteTracer tracer;
@@ -60,17 +61,17 @@ public final class RemoteNode implements AutoCloseable {
     /**
      * Begins a node.
      *
-     * @param identity who this process is, leased
-     * @param domain the domain of its devices, whose axes have the machine and session of the identity
+     * @param identity the leased identity of this process
+     * @param domain the domain of the node's devices, with axes of the identity's machine and session
      * @return a builder
-     * @throws IreeException INVALID_ARGUMENT when they differ
+     * @throws IreeException INVALID_ARGUMENT when machine or session differ
      */
     public static Builder builder(NodeIdentity identity, SchedulingDomain domain) {
         return new Builder(identity, domain);
     }
 
     /**
-     * Returns who this node is.
+     * Returns the identity of this node.
      *
      * @return the identity
      */
@@ -86,7 +87,7 @@ public final class RemoteNode implements AutoCloseable {
         return options;
     }
 
-    /** The device that a frame names. */
+    /** Returns the device named in a frame. */
     Device device(FrameReader in) {
         int index = in.u16("device");
         if (index >= devices.size()) {
@@ -103,11 +104,11 @@ public final class RemoteNode implements AutoCloseable {
         return tracer;
     }
 
-    /** The span that the calling thread is in; null for none. */
+    /** Returns the span of the calling thread; null for none. */
     private @Nullable TraceParent trace() {
         try {
             return tracer.current();
-        } catch (RuntimeException e) { // operations do not fail for a lack of a trace
+        } catch (RuntimeException e) { // operations do not fail for lack of a trace
             LOG.warn("{} does not know the span of a thread", identity, e);
             return null;
         }
@@ -117,7 +118,7 @@ public final class RemoteNode implements AutoCloseable {
         return content;
     }
 
-    /** Bytes of memory of peers whose sessions have failed, until it is free. It counts against the limit of each peer. */
+    /** Bytes of memory of peers with failed sessions, until the memory is free. Counts against the limit of each peer. */
     AtomicLong leftBehind() {
         return leftBehind;
     }
@@ -131,11 +132,11 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Begins a session on a connection that this node opened: sends HELLO.
+     * Begins a session on a connection opened by this node: sends HELLO.
      *
-     * @param connection the connection, which the session closes
-     * @param peer the incarnation that is expected there; 0 for any
-     * @return receives what arrives on the connection
+     * @param connection the connection, closed by the session
+     * @param peer the expected incarnation; 0 for any
+     * @return the receiver of the connection's frames
      */
     public PeerListener dial(PeerConnection connection, long peer) {
         RemoteSession session = new RemoteSession(this, connection);
@@ -149,10 +150,10 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Begins a session on a connection that a peer opened: waits for its HELLO.
+     * Begins a session on a connection opened by a peer: waits for the peer's HELLO.
      *
-     * @param connection the connection, which the session closes
-     * @return receives what arrives on the connection
+     * @param connection the connection, closed by the session
+     * @return the receiver of the connection's frames
      */
     public PeerListener accept(PeerConnection connection) {
         RemoteSession session = new RemoteSession(this, connection);
@@ -163,7 +164,7 @@ public final class RemoteNode implements AutoCloseable {
         return session.wire();
     }
 
-    /** What this node says of itself. */
+    /** Returns the description of this node. */
     Hello hello(long expectedPeer) {
         List<Hello.AxisEpoch> axes = new ArrayList<>();
         List<RemoteDeviceInfo> served = new ArrayList<>();
@@ -189,7 +190,7 @@ public final class RemoteNode implements AutoCloseable {
                 served);
     }
 
-    /** Accepts a peer for a session, or says why not: see {@link PeerTable#admit}. */
+    /** Accepts a peer for a session, or returns the reason against the peer: see {@link PeerTable#admit}. */
     @Nullable
     IreeException admit(RemoteSession session, Hello hello, boolean dialed) {
         return peers.admit(session, hello, dialed);
@@ -203,7 +204,7 @@ public final class RemoteNode implements AutoCloseable {
         listener.draining(session, reason);
     }
 
-    /** A session has failed: its peer, if accepted, will never be accepted again. */
+    /** Records the failure of a session: the peer, if accepted, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
         peers.ended(session, cause);
     }
@@ -213,21 +214,22 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Fails a peer: its axes, its semaphores, the work that it has here and that this node has there. Idempotent and sticky: the incarnation is
-     * never accepted again, and what it still sends is dropped.
+     * Fails a peer: the peer's axes and semaphores, the peer's work here and this node's work at the peer. Idempotent
+     * and sticky: the incarnation is never accepted again, and later frames of the peer are dropped.
      *
      * @param incarnation the peer, known or not
-     * @param cause why
+     * @param cause the cause
      */
     public void fail(long incarnation, IreeException cause) {
         peers.fail(incarnation, cause);
     }
 
     /**
-     * Drains: tells all peers that this node accepts no more work, and refuses new sessions. Commands of peers that arrive from now on fail with
-     * UNAVAILABLE, unless they only read; those that were accepted are finished. {@link #close} ends the sessions.
+     * Drains: notifies all peers that this node accepts no more work, and refuses new sessions. Commands of peers
+     * arriving from now on fail with UNAVAILABLE, unless they only read; accepted commands are finished. {@link #close}
+     * ends the sessions.
      *
-     * @param reason why, for the peers
+     * @param reason the reason, for the peers
      */
     public void goAway(String reason) {
         IreeException cause = new IreeException(
@@ -235,7 +237,7 @@ public final class RemoteNode implements AutoCloseable {
         peers.leave(cause).forEach(each -> each.goAway(cause));
     }
 
-    /** Why this node accepts no more work; null while it does. */
+    /** The reason for accepting no more work; null while the node accepts work. */
     @Nullable
     IreeException leaving() {
         return peers.leaving();
@@ -251,18 +253,18 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Waits until the commands of peers are over, and the peers know that. For a node that drains, before it closes: then nothing that it accepted
-     * is lost. Peers may begin to read results within a quarter of a second.
+     * Waits until the commands of peers have ended, and the peers know of the end. For a draining node, before the
+     * close: then no accepted work is lost. Peers may begin to read results within a quarter of a second.
      *
-     * @param limit how long to wait at most
-     * @return whether that is so
+     * @param limit the longest wait
+     * @return whether all commands have ended and all peers know
      */
     public boolean awaitQuiet(Duration limit) throws InterruptedException {
         return RemoteServer.awaitQuiet(this, System.nanoTime() + limit.toNanos());
     }
 
     /**
-     * Returns the devices that this node serves.
+     * Returns the devices served by this node.
      *
      * @return the devices, borrowed, in the order of their numbers in frames
      */
@@ -271,7 +273,7 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Returns the sessions that are open or being opened with known peers.
+     * Returns the sessions with known peers, open or being opened.
      *
      * @return a snapshot, by incarnation
      */
@@ -290,7 +292,7 @@ public final class RemoteNode implements AutoCloseable {
         return peers.session(incarnation);
     }
 
-    /** Passes on the timeline of a lane that a client has here, once it is open: now or later. */
+    /** Passes on the timeline of a client's lane here, once the lane is open: now or later. */
     void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
         RemoteSession client;
         try {
@@ -303,7 +305,7 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Returns the peers that have failed, with the cause.
+     * Returns the failed peers, with the causes.
      *
      * @return a snapshot, by incarnation
      */
@@ -312,7 +314,7 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Returns axes of peers that failed with them.
+     * Returns the axes that failed with their peers.
      *
      * @return a snapshot: up to 64 of each peer that had a session, by incarnation
      */
@@ -330,7 +332,7 @@ public final class RemoteNode implements AutoCloseable {
         return exports.add(semaphore);
     }
 
-    /** Ends all sessions with CANCELLED, and refuses new ones. Devices of the node stay open; idempotent. */
+    /** Ends all sessions with CANCELLED, and refuses new sessions. Devices of the node stay open; idempotent. */
     @Override
     public void close() {
         IreeException cause = new IreeException(StatusCode.CANCELLED, identity + " was closed");
@@ -375,9 +377,9 @@ public final class RemoteNode implements AutoCloseable {
         /**
          * Serves a device to peers.
          *
-         * @param device of the node's domain; stays open as long as the node
+         * @param device a device of the node's domain; stays open as long as the node
          * @return this builder
-         * @throws IreeException INVALID_ARGUMENT when it is of another domain
+         * @throws IreeException INVALID_ARGUMENT when the device is of another domain
          */
         public Builder device(Device device) {
             return device(device.id(), device);
@@ -386,10 +388,11 @@ public final class RemoteNode implements AutoCloseable {
         /**
          * Serves a device to peers under a name.
          *
-         * @param name its id for peers
-         * @param device of the node's domain; stays open as long as the node
+         * @param name the id for peers
+         * @param device a device of the node's domain; stays open as long as the node
          * @return this builder
-         * @throws IreeException INVALID_ARGUMENT when it is of another domain; ALREADY_EXISTS when the name is taken
+         * @throws IreeException INVALID_ARGUMENT when the device is of another domain; ALREADY_EXISTS when the name is
+         *     taken
          */
         public Builder device(String name, Device device) {
             if (!device.schedulingDomain().equals(domain)) {
@@ -418,7 +421,7 @@ public final class RemoteNode implements AutoCloseable {
         }
 
         /**
-         * Sets who learns of sessions.
+         * Sets the listener notified of sessions.
          *
          * @param sessions the listener
          * @return this builder
@@ -429,9 +432,10 @@ public final class RemoteNode implements AutoCloseable {
         }
 
         /**
-         * Sets who runs what takes long, so that it does not delay the transport: loading code, allocating memory.
+         * Sets the executor of long operations, such as loading code and allocating memory, so that the transport is
+         * not delayed.
          *
-         * @param executor runs it; the thread that delivers the frame unless set
+         * @param executor the executor; the thread delivering the frame unless set
          * @return this builder
          */
         public Builder executor(Executor executor) {
@@ -440,7 +444,7 @@ public final class RemoteNode implements AutoCloseable {
         }
 
         /**
-         * Sets what follows traces to other nodes, and from them.
+         * Sets the tracer following traces to and from other nodes.
          *
          * @param spans the tracer; {@link RemoteTracer#NONE} unless set
          * @return this builder
@@ -451,9 +455,9 @@ public final class RemoteNode implements AutoCloseable {
         }
 
         /**
-         * Makes the node.
+         * Creates the node.
          *
-         * @return the node; the caller closes it, before its devices
+         * @return the node; the caller closes the node, before its devices
          */
         public RemoteNode build() {
             return new RemoteNode(this);

@@ -4,15 +4,17 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * Limits of a node, per session. A node grants them to its peers in the handshake; a peer that exceeds one has its session ended with
- * RESOURCE_EXHAUSTED.
+ * Limits of a node, per session. A node grants the limits to its peers in the handshake. A peer exceeding the chunk
+ * size, the command window or the object limit has its session ended with RESOURCE_EXHAUSTED.
  *
- * @param chunkBytes bytes of one chunk of a transfer, 1 KiB to 1 MiB
- * @param commandWindow commands that one peer may have in progress, 1 to 65536
- * @param memoryLimit bytes that one peer may allocate on each device
- * @param objectLimit objects that one peer may have: allocations, executables, command buffers, queues, subscriptions
- * @param contentLimit bytes of code and constants that the node keeps for its peers, in memory of the host, so that they come once
- * @param outboxBytes bytes that may wait for a stream to have room before new work is refused
+ * @param chunkBytes bytes of a chunk of a transfer, 1 KiB to 1 MiB
+ * @param commandWindow commands of a peer in progress, 1 to 65536
+ * @param memoryLimit bytes allocated by a peer: on each device at the client, on all devices together at the
+ *     node
+ * @param objectLimit objects of a peer: allocations, executables, command buffers, queues, subscriptions
+ * @param contentLimit bytes of code and constants kept by the node for its peers, in memory of the host, so that each
+ *     content arrives once
+ * @param outboxBytes bytes that may wait for room in a stream before new work is refused
  */
 public record RemoteOptions(
         int chunkBytes, int commandWindow, long memoryLimit, int objectLimit, long contentLimit, int outboxBytes) {

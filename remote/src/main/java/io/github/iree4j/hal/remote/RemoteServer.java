@@ -17,17 +17,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a peer has this node do: lanes, and the commands on them, which use its {@link ServerObjects}. Its frames arrive one at a time; everything
- * that runs is checked by the devices, as the work of any program is. Safe from any thread.
+ * The work of a peer on this node: lanes, and the commands on the lanes, which use the peer's {@link ServerObjects}.
+ * Frames arrive in sequence. Devices check everything that runs, like the work of any program. Safe from any thread.
  */
 final class RemoteServer {
-    /** Weight of accepted commands that have not ended. */
+    /** Limit on the weight of accepted commands that have not ended. */
     private static final long QUEUED_BYTES_LIMIT = 256L << 20;
 
-    /** Closed lanes of a client that are remembered. */
+    /** Limit on the remembered closed lanes of a client. */
     static final int CLOSED_LANES = 1 << 12;
 
-    /** How long no peer may have submitted anything for a node to be quiet: time to begin to read results. */
+    /** The time without a submission of any peer before a node is quiet: time to begin to read results. */
     private static final long READING_NANOS = 250_000_000;
 
     private final RemoteSession session;
@@ -35,17 +35,17 @@ final class RemoteServer {
     private final ServerObjects objects;
 
     // Guarded by this.
-    private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; open, or with commands that have not ended
+    private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; lanes that are open or have commands that have not ended
     private final Map<Long, ServerLane> over =
-            new LinkedHashMap<>(); // closed ones, for those who still ask; oldest first
-    private long lastForgotten = -1; // the highest ordinal of those of their axes that were forgotten
+            new LinkedHashMap<>(); // closed lanes, for later questions; oldest first
+    private long lastForgotten = -1; // highest ordinal of the forgotten lanes' axes
     private final Map<Long, List<Subscriptions.LaneWaiter>> expected = new HashMap<>(); // by axis
     private int expectedCount;
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
-    private int inProgress; // commands
-    private int admitted; // those of them that the client counts too: it has not been told of their end
-    private long accepted; // commands so far, without those that come while this node drains and read nothing
-    private long queuedBytes; // of those
+    private int inProgress; // number of commands
+    private int admitted; // commands in progress that the client counts too: the client was not notified of their end
+    private long accepted; // commands so far, except commands arriving while this node drains that read nothing
+    private long queuedBytes; // weight of the admitted commands
     private @Nullable IreeException failure;
 
     RemoteServer(RemoteSession session) {
@@ -108,7 +108,7 @@ final class RemoteServer {
         lane.close(in);
     }
 
-    /** A closed lane has ended its last command. It stays a while, for commands of other nodes that wait for points of it. */
+    /** Records that a closed lane has ended its last command. The lane stays a while, for commands of other nodes waiting for its points. */
     void retire(ServerLane lane) {
         ServerLane oldest = null;
         synchronized (this) {
@@ -152,12 +152,12 @@ final class RemoteServer {
         }
     }
 
-    /** Clients open lanes in the order of their axes. Under the lock. */
+    /** Returns whether a lane was forgotten: clients open lanes in the order of axes. Under the lock. */
     private boolean isForgotten(long axis) {
         return Axis.ordinal(axis) <= lastForgotten;
     }
 
-    /** Passes on the timeline of a lane of this client: now, or once it is open. */
+    /** Passes on the timeline of a lane of this client: now, or once the lane is open. */
     void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
         ServerLane lane;
         IreeException cause;
@@ -258,13 +258,13 @@ final class RemoteServer {
         }
     }
 
-    /** The client is about to learn that a command has ended, and may send another in its place. */
+    /** Records that the client is about to learn of a command's end, and may send another command instead. */
     synchronized void ending(ServerCommand command) {
         admitted--;
         queuedBytes -= command.weight();
     }
 
-    /** A command has ended, and all that wait for it were told. */
+    /** Records that a command has ended, and all waiters were notified. */
     synchronized void leave() {
         inProgress--;
         if (inProgress == 0) {
@@ -277,10 +277,11 @@ final class RemoteServer {
     }
 
     /**
-     * Waits until nothing of any peer is in progress, each has read so, and none has submitted more for a while.
+     * Waits until no peer has a command in progress, every peer has read of the end, and no peer has submitted more for
+     * a while.
      *
      * @param deadline by {@link System#nanoTime}
-     * @return false when that is not so by then
+     * @return false when the deadline passes before
      */
     static boolean awaitQuiet(RemoteNode node, long deadline) throws InterruptedException {
         while (true) {
@@ -310,7 +311,7 @@ final class RemoteServer {
         return accepted;
     }
 
-    /** Waits until a command comes; false when none does by the deadline. */
+    /** Waits until a command arrives; returns false when none arrives by the deadline. */
     private synchronized boolean awaitMore(long than, long deadline) throws InterruptedException {
         while (accepted == than) {
             long left = deadline - System.nanoTime();
@@ -322,7 +323,7 @@ final class RemoteServer {
         return true;
     }
 
-    /** Waits until no command is in progress; false when there is one at the deadline. */
+    /** Waits until no command is in progress; returns false when the deadline passes before. */
     private synchronized boolean awaitNone(long deadline) throws InterruptedException {
         while (inProgress > 0) {
             long left = deadline - System.nanoTime();
@@ -334,7 +335,7 @@ final class RemoteServer {
         return true;
     }
 
-    /** Waits for a point of a lane, served here or by another node, without its client. */
+    /** Waits for a point of a lane, served here or by another node, without the lane's client. */
     private void await(TimelineSemaphore wait, long incarnation, long axis, long epoch) {
         if (incarnation == node.identity().incarnation()) {
             node.whenLane(axis, new Subscriptions.LaneWaiter() {
@@ -367,14 +368,14 @@ final class RemoteServer {
                     ask(wait, axis, epoch);
                 }
             }));
-        } catch (IreeException e) { // also when there may be one later: the network between the two may be cut for long
+        } catch (IreeException e) { // also when a session may begin later: the network between the nodes may be cut for long
             ask(wait, axis, epoch);
         }
     }
 
     /**
-     * Asks the client about a lane of a node that this one cannot reach. To end the command instead would be wrong: those behind it rely on the
-     * point as well.
+     * Asks the client about a lane of a node that this node cannot reach. Ending the command instead would be wrong:
+     * later commands rely on the point as well.
      */
     private void ask(TimelineSemaphore wait, long axis, long epoch) {
         IreeException cause;
@@ -392,7 +393,7 @@ final class RemoteServer {
         }
     }
 
-    /** The client's answer: the point is reached, or never will be, and everything before it is over. */
+    /** Handles the client's answer: the point is reached, or never will be, and everything before the point has ended. */
     void tell(FrameReader in) {
         long axis = in.u64("axis");
         long epoch = in.size("epoch");
@@ -402,7 +403,7 @@ final class RemoteServer {
         synchronized (this) {
             due = asked.remove(List.of(axis, epoch));
         }
-        if (due != null) { // else answered before
+        if (due != null) { // otherwise answered before
             due.forEach(each -> settle(each, cause, null));
         }
     }
@@ -415,11 +416,11 @@ final class RemoteServer {
         try {
             wait.signal(1, frontier == null ? Frontier.UNKNOWN : frontier);
         } catch (IreeException e) {
-            // Failed meanwhile, with the session of its client.
+            // Failed meanwhile, with the client's session.
         }
     }
 
-    /** The session has failed. */
+    /** Handles the failure of the session. */
     void failAll(IreeException cause) {
         List<ServerLane> allLanes;
         List<Subscriptions.LaneWaiter> waiting = new ArrayList<>();

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The session with one peer. It ends once, by failure, whatever its cause; then everything of the peer fails here, and the peer's incarnation
- * is never accepted again.
+ * The session with a peer. The session ends once, by failure, whatever the cause; then everything of the peer fails
+ * here, and the peer's incarnation is never accepted again.
  *
  * <p>Safe from any thread.
  */
@@ -34,9 +34,10 @@ public final class RemoteSession {
     /*
      * The dialer:    GREETING --HELLO_ACK--> OPEN        The other side:   NEW --HELLO--> ADMITTED --READY--> OPEN
      *
-     * REMOTE-1: a session fails once, and its parts with it: `failure` is set by compare-and-set, each part refuses additions once
-     * it has been told, under its own lock, and all are told, whatever one of them throws. REMOTE-2: no axis of the peer stays
-     * alive: axes are learned under the lock of `axes`, which fail() takes after it has set `failure`.
+     * REMOTE-1: a session fails once, together with its parts: `failure` is set by compare-and-set, each part refuses
+     * additions after the notification, under the lock of the part, and all parts are notified, whatever a part throws.
+     * REMOTE-2: no axis of the peer stays alive: axes are learned under the lock of `axes`, taken by fail() after
+     * setting `failure`.
      */
     private enum State {
         NEW,
@@ -52,14 +53,14 @@ public final class RemoteSession {
     private final Map<PeerStream, Outbox> outboxes = new EnumMap<>(PeerStream.class);
     private final SessionWire wire;
     private final AtomicReference<@Nullable IreeException> failure = new AtomicReference<>();
-    private final Set<Long> axes = new LinkedHashSet<>(); // of the peer, registered here; guarded by itself
+    private final Set<Long> axes = new LinkedHashSet<>(); // axes of the peer registered here; guarded by the set
     private final Subscriptions subscriptions;
     private final Proxies proxies;
     private final RemoteClient client;
     private final RemoteServer server;
     private final Transfers transfers;
     private final RoundTrips roundTrips;
-    private final List<Runnable> waiting = new ArrayList<>(); // until the session is open; guarded by this
+    private final List<Runnable> waiting = new ArrayList<>(); // actions until the session is open; guarded by this
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
     private volatile @Nullable IreeException draining;
@@ -84,7 +85,7 @@ public final class RemoteSession {
     /**
      * Returns the peer.
      *
-     * @return its identity; null while the handshake is in progress
+     * @return the identity of the peer; null while the handshake is in progress
      */
     public @Nullable NodeIdentity peer() {
         Hello hello = peer;
@@ -94,7 +95,7 @@ public final class RemoteSession {
     /**
      * Returns whether the session is open.
      *
-     * @return true once both sides have accepted the other, until it fails
+     * @return true once both sides have accepted each other, until the session fails
      */
     public boolean isOpen() {
         synchronized (this) {
@@ -103,27 +104,27 @@ public final class RemoteSession {
     }
 
     /**
-     * Returns why the peer accepts no more work.
+     * Returns the peer's reason for accepting no more work.
      *
-     * @return what it said; null while it accepts work
+     * @return the reason; null while the peer accepts work
      */
     public @Nullable IreeException draining() {
         return draining;
     }
 
     /**
-     * Returns why the session failed.
+     * Returns the cause of the session's failure.
      *
-     * @return the first cause; null while it has not
+     * @return the first cause; null while the session has not failed
      */
     public @Nullable IreeException failure() {
         return failure.get();
     }
 
     /**
-     * Returns the devices that the peer serves.
+     * Returns the devices served by the peer.
      *
-     * @return as it said in the handshake; empty before
+     * @return the devices announced in the handshake; empty before
      */
     public List<RemoteDeviceInfo> devices() {
         Hello hello = peer;
@@ -131,9 +132,9 @@ public final class RemoteSession {
     }
 
     /**
-     * Returns the axes of the peer that this node knows, for observers: a frame may name more of them at any time.
+     * Returns the peer's axes known to this node, for observers: a frame may name more axes at any time.
      *
-     * @return a snapshot, in the order in which they became known
+     * @return a snapshot, in the order of becoming known
      */
     public List<Long> axes() {
         synchronized (axes) {
@@ -142,12 +143,13 @@ public final class RemoteSession {
     }
 
     /**
-     * Waits for a semaphore that the peer has exported: the proxy reaches each value once the peer says so, with the frontier of that value. It
-     * fails with the session.
+     * Waits for a semaphore exported by the peer: the proxy reaches each value once the peer reports the value, with
+     * the value's frontier. The proxy fails with the session.
      *
      * @param id the number of the {@link SemaphoreExport}
      * @param from the first value of interest, at least 1
-     * @return the proxy, at 0 at first; the caller closes it, and {@linkplain #forget forgets} it when values do not matter any more
+     * @return the proxy, at 0 at first; the caller closes the proxy, and {@linkplain #forget forgets} it when values do
+     *     not matter any more
      * @throws IreeException the failure of the session; RESOURCE_EXHAUSTED at the peer's limit of subscriptions
      */
     public TimelineSemaphore semaphore(long id, long from) {
@@ -155,13 +157,14 @@ public final class RemoteSession {
     }
 
     /**
-     * Opens a device of the peer. It looks like a device of this process, with memory that the host does not see: its queues are streams, which
-     * wait for each other, also for those of other peers' devices, without this node.
+     * Opens a device of the peer. The result looks like a device of this process, with memory invisible to the host.
+     * The queues are streams, which wait for each other and for queues of other peers' devices without this node.
      *
      * @param id the id of one of {@link #devices()}
-     * @param options of the node's scheduling domain; a queue count of 0 is that of the device
-     * @return the device; the caller closes it. It is lost with the session
-     * @throws IreeException NOT_FOUND when there is no such device; UNAVAILABLE when the peer drains; the failure of the session
+     * @param options options of the node's scheduling domain; a queue count of 0 selects the device's count
+     * @return the device, lost with the session; the caller closes the device
+     * @throws IreeException NOT_FOUND when there is no such device; UNAVAILABLE when the peer drains; the failure of
+     *     the session
      */
     public Device openDevice(String id, DeviceOptions options) {
         IreeException cause = failure();
@@ -204,7 +207,7 @@ public final class RemoteSession {
     }
 
     /**
-     * Returns the devices of the peer that this node has opened, and not closed.
+     * Returns the peer's devices opened by this node, and not closed.
      *
      * @return a snapshot, borrowed
      */
@@ -215,14 +218,14 @@ public final class RemoteSession {
     /**
      * Ends the subscription of a proxy.
      *
-     * @param proxy a result of {@link #semaphore}; it stays where it is
+     * @param proxy a result of {@link #semaphore}; the proxy keeps its value
      */
     public void forget(TimelineSemaphore proxy) {
         proxies.unsubscribe(proxy);
     }
 
     /**
-     * Returns what has happened so far.
+     * Returns the counters of the session.
      *
      * @return the counters now
      */
@@ -246,7 +249,7 @@ public final class RemoteSession {
     }
 
     /**
-     * Returns the queues of devices of the peer that this node has opened.
+     * Returns the queues of the peer's devices opened by this node.
      *
      * @return a snapshot, by axis
      */
@@ -263,7 +266,7 @@ public final class RemoteSession {
         return server.statistics();
     }
 
-    /** Measures a round trip, unless that is being done. Without effect while the session is not open. */
+    /** Measures a round trip, unless a measurement is in progress. Without effect while the session is not open. */
     public void measure() {
         if (isOpen()) {
             roundTrips.measure();
@@ -271,19 +274,19 @@ public final class RemoteSession {
     }
 
     /**
-     * Returns what carries the frames.
+     * Returns the connection carrying the frames.
      *
-     * @return what {@link RemoteNode#dial} or {@link RemoteNode#accept} was given
+     * @return the argument of {@link RemoteNode#dial} or {@link RemoteNode#accept}
      */
     public PeerConnection connection() {
         return connection;
     }
 
     /**
-     * Fails the session: the axes, semaphores and devices of the peer fail, its work here ends, and the connection is closed. Idempotent; the first
-     * cause stays.
+     * Fails the session: the axes, semaphores and devices of the peer fail, the peer's work here ends, and the
+     * connection is closed. Idempotent; the first cause stays.
      *
-     * @param cause why
+     * @param cause the cause
      */
     public void fail(IreeException cause) {
         if (!failure.compareAndSet(null, Objects.requireNonNull(cause, "cause"))) { // REMOTE-1
@@ -297,12 +300,12 @@ public final class RemoteSession {
         }
     }
 
-    /** What has to be told that the session has failed, in order. */
+    /** Returns the actions notifying the parts of the failure, in order. */
     private List<Runnable> parts(IreeException cause) {
         return List.of(
                 () -> node.ended(this, cause),
                 () -> axes().forEach(axis -> tracker().fail(axis, cause)), // REMOTE-2
-                () -> transfers.failAll(cause), // before devices are lost: their memory goes with them
+                () -> transfers.failAll(cause), // before devices are lost together with their memory
                 () -> proxies.failAll(cause),
                 subscriptions::close,
                 () -> server.failAll(cause),
@@ -314,7 +317,7 @@ public final class RemoteSession {
                 () -> node.failed(this, cause));
     }
 
-    /** Tells each, also when one before it throws: a session fails once, so nobody else would. */
+    /** Notifies each element, even if an earlier notification throws: a session fails once, so nobody else would. */
     <T> void tellEach(Iterable<? extends T> all, Consumer<? super T> tell) {
         for (T each : all) {
             try {
@@ -342,7 +345,7 @@ public final class RemoteSession {
         post(frame);
     }
 
-    /** Says why there will be no session, and ends. */
+    /** Sends the reason against a session, and ends. */
     void reject(IreeException why) {
         post(new FrameWriter(FrameType.REJECT).status(why));
         fail(why);
@@ -358,7 +361,7 @@ public final class RemoteSession {
         }
         learn(hello);
         synchronized (this) {
-            if (state == State.NEW) { // else it has failed meanwhile
+            if (state == State.NEW) { // otherwise the session has failed meanwhile
                 state = State.ADMITTED;
             }
         }
@@ -404,7 +407,7 @@ public final class RemoteSession {
         }
     }
 
-    /** Who the peer is, which no other session is with. */
+    /** Records the accepted peer, in no other session. */
     void admitted(Hello hello) {
         peer = hello;
     }
@@ -415,7 +418,7 @@ public final class RemoteSession {
         }
     }
 
-    /** Opens the session, or ends the wait for that. */
+    /** Opens the session, or ends the wait for the opening. */
     private void open() {
         List<Runnable> due;
         synchronized (this) {
@@ -426,7 +429,7 @@ public final class RemoteSession {
         tellEach(due, Runnable::run);
     }
 
-    /** Runs actions once the session is open or has failed, in either case on a thread of the transport or this one. */
+    /** Runs actions once the session is open or has failed, in either case on a thread of the transport or this thread. */
     void whenOpen(List<Runnable> actions) {
         synchronized (this) {
             if (state != State.OPEN) {
@@ -449,7 +452,7 @@ public final class RemoteSession {
         node.draining(this, Objects.requireNonNull(draining));
     }
 
-    /** Frames of QUEUE and BULK are for peers that were admitted. */
+    /** Checks that the peer was admitted, as required for frames of QUEUE and BULK. */
     void checkOpen(FrameReader in) {
         if (peer == null) {
             throw in.corrupt("came before the handshake");
@@ -504,8 +507,8 @@ public final class RemoteSession {
     }
 
     /**
-     * Sends a frame, now or when there is room. A peer that does not read is failed by the end of its connection: the caller may hold locks, and
-     * what fails calls back.
+     * Sends a frame, now or when there is room. A peer that does not read is failed by closing the connection, since
+     * the caller may hold locks, and failing parts call back.
      */
     void post(FrameWriter frame) {
         try {
@@ -515,7 +518,7 @@ public final class RemoteSession {
         }
     }
 
-    /** A stream has room again. */
+    /** Continues when a stream has room again. */
     void resume(PeerStream stream) {
         if (stream == PeerStream.QUEUE) {
             subscriptions.resume();
@@ -530,7 +533,7 @@ public final class RemoteSession {
     }
 
     /**
-     * Learns how far an axis of the peer has come.
+     * Records the epoch reached by an axis of the peer.
      *
      * @throws IreeException the session's failure; RESOURCE_EXHAUSTED for too many axes
      */
@@ -554,10 +557,11 @@ public final class RemoteSession {
     }
 
     /**
-     * Learns from the frontier of something that is over at the peer: the peer's own entries have completed. Entries of third nodes that this
-     * one does not know are dropped, since they could never complete here, and what is over needs none of them.
+     * Records the epochs implied by the frontier of an operation that has ended at the peer: the peer's own entries
+     * have completed. Entries of third nodes unknown to this node are dropped. Such entries could never complete here,
+     * and an ended operation needs none of them.
      *
-     * @return the frontier with what is known here
+     * @return the frontier with the entries known here
      */
     Frontier believed(Frontier frontier) {
         NodeIdentity from = Objects.requireNonNull(peer());

@@ -3,15 +3,15 @@ package io.github.iree4j.hal.remote;
 import java.util.List;
 
 /**
- * What a session has done so far.
+ * The counters of a session so far.
  *
- * @param streams what each stream has carried, in the order of {@link PeerStream}
- * @param framesDropped frames that were repeated, or came after the end
- * @param axes axes of the peer that this node knows
- * @param subscriptionsOfPeer semaphores of this node that the peer waits for
- * @param subscriptionsAtPeer semaphores of the peer that this node waits for
- * @param commandsOfPeer commands of the peer that were accepted here and have not ended
- * @param commandsAtPeer commands of this node that were sent there and have not completed
+ * @param streams the counters of each stream, in the order of {@link PeerStream}
+ * @param framesDropped frames that were repeated, or arrived after the end
+ * @param axes axes of the peer known to this node
+ * @param subscriptionsOfPeer semaphores of this node awaited by the peer
+ * @param subscriptionsAtPeer semaphores of the peer awaited by this node
+ * @param commandsOfPeer commands of the peer accepted here and not ended
+ * @param commandsAtPeer commands of this node sent to the peer and not completed
  * @param roundTripNanos average time until the peer answers; 0 before {@link RemoteSession#measure} had an answer
  */
 public record RemoteSessionStatistics(
@@ -29,16 +29,16 @@ public record RemoteSessionStatistics(
     }
 
     /**
-     * Returns the frames of all streams that were sent.
+     * Returns the number of frames sent on all streams.
      *
-     * @return frames sent, or waiting to be
+     * @return frames sent, or waiting to be sent
      */
     public long framesSent() {
         return streams.stream().mapToLong(RemoteStreamStatistics::framesSent).sum();
     }
 
     /**
-     * Returns the bytes of all streams that were sent.
+     * Returns the number of bytes sent on all streams.
      *
      * @return the bytes of {@link #framesSent}
      */
@@ -47,7 +47,7 @@ public record RemoteSessionStatistics(
     }
 
     /**
-     * Returns the frames of all streams that were received.
+     * Returns the number of frames received on all streams.
      *
      * @return frames received
      */
@@ -58,7 +58,7 @@ public record RemoteSessionStatistics(
     }
 
     /**
-     * Returns the bytes of all streams that were received.
+     * Returns the number of bytes received on all streams.
      *
      * @return the bytes of {@link #framesReceived}
      */
@@ -67,7 +67,7 @@ public record RemoteSessionStatistics(
     }
 
     /**
-     * Returns the bytes of all streams that wait for room.
+     * Returns the number of bytes waiting for room on all streams.
      *
      * @return bytes
      */

@@ -1,14 +1,14 @@
 package io.github.iree4j.hal.remote;
 
 /**
- * What one stream of a session has carried so far.
+ * The counters of a stream of a session so far.
  *
- * @param stream which one
- * @param framesSent frames sent, or waiting to be
- * @param bytesSent their bytes
+ * @param stream the stream
+ * @param framesSent frames sent, or waiting to be sent
+ * @param bytesSent bytes of the frames sent
  * @param framesReceived frames received
- * @param bytesReceived their bytes
- * @param bytesWaiting bytes that wait for room
+ * @param bytesReceived bytes of the frames received
+ * @param bytesWaiting bytes waiting for room
  */
 public record RemoteStreamStatistics(
         PeerStream stream,

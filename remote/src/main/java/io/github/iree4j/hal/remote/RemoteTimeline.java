@@ -9,12 +9,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A counter of a remote device, as this node knows it: what a lane has completed, or a counter of the host. A value is reached; or it is over,
- * which is all that becomes of one whose device is lost: it never will be reached, and everything before it is over; or neither is known yet.
+ * A counter of a remote device, as known to this node: the completions of a lane, or a counter of the host. A value is
+ * reached, or has ended, or neither is known yet. A value of a lost device only ends: the value will never be reached,
+ * and everything before has ended.
  */
 final class RemoteTimeline extends Resource implements DriverTimeline {
     private final RemoteDriver driver;
-    private final @Nullable RemoteLane lane; // whose tickets it counts
+    private final @Nullable RemoteLane lane; // lane whose tickets are counted
     private final Set<Waiter> waiters = new LinkedHashSet<>(0); // guarded by this
     private volatile long value; // written under this
     private long over; // guarded by this; at least the value
@@ -56,11 +57,11 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         driver.checkNotLost();
         raise(next);
         if (lane != null) {
-            lane.signalled(next); // others may wait for it at the peer
+            lane.signalled(next); // others may wait for the value at the peer
         }
     }
 
-    /** Raises it, and continues what waits for that. */
+    /** Raises the counter, and continues the waiters for the value. */
     void raise(long next) {
         synchronized (this) {
             if (next <= value) {
@@ -72,7 +73,7 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         driver.changed();
     }
 
-    /** Everything up to a value is over, and continues what waits for that. */
+    /** Ends everything up to a value, and continues the waiters for the value. */
     void end(long next) {
         List<Runnable> due = new ArrayList<>(0);
         synchronized (this) {
@@ -91,7 +92,7 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         due.forEach(Runnable::run);
     }
 
-    /** Whether a value is reached or over; if not, the action runs once it is: once for each value that it waits for. */
+    /** Returns whether a value is reached or has ended; if not, the action runs later: once for each awaited value. */
     boolean isOverOrThen(long wanted, Runnable action) {
         synchronized (this) {
             if (over >= wanted) {

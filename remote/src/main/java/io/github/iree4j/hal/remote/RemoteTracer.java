@@ -5,29 +5,29 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows traces from node to node: what a tracer implements. Safe from any thread. Methods MUST NOT block, submit or signal; what they throw
- * is logged, and the work goes on.
+ * Follows traces from node to node; implemented by a tracer. Safe from any thread. Methods MUST NOT block, submit or
+ * signal; thrown exceptions are logged, and the work goes on.
  */
 public interface RemoteTracer {
     /** Follows nothing. */
     RemoteTracer NONE = new RemoteTracer() {};
 
     /**
-     * Returns the span that the calling thread is in. Asked by threads that submit operations to devices of other nodes, once for each; what it
-     * returns goes with the commands.
+     * Returns the span of the calling thread. Called by threads submitting operations to devices of other nodes, once
+     * for each operation; the result goes with the commands.
      *
-     * @return the span; null for none, and for one of a trace that is not sampled
+     * @return the span; null for none, and for a span of a trace that is not sampled
      */
     default @Nullable TraceParent current() {
         return null;
     }
 
     /**
-     * This node begins a command of a peer that came with a span: everything that it waits for is reached. On a thread that completes work, without
-     * locks.
+     * Called when this node begins a command of a peer sent with a span: all awaited points are reached. Runs on a
+     * thread that completes work, without locks.
      *
      * @param work the command
-     * @return told once when the command has ended, before the peer is: the failure, or null
+     * @return called once when the command has ended, before the peer is notified: with the failure, or null
      */
     default Consumer<@Nullable IreeException> begin(RemoteWork work) {
         return _ -> {};

@@ -1,16 +1,17 @@
 package io.github.iree4j.hal.remote;
 
 /**
- * A command of a peer, which came with a span of its submitter.
+ * A command of a peer, sent with a span of the submitter.
  *
  * @param parent the span
- * @param peer who submitted it
- * @param device id of the device that it is for
+ * @param peer the submitter
+ * @param device id of the command's device
  * @param queue index of the queue
- * @param name execute when it runs recorded commands; otherwise its first step: fill, copy, upload, download or update
- * @param steps how many steps it has
- * @param axis the timeline of its lane, which belongs to the peer
- * @param epoch what it raises that to
+ * @param name execute when the command runs recorded commands; otherwise the first step: fill, copy, upload, download
+ *     or update
+ * @param steps number of steps
+ * @param axis the timeline of the command's lane, belonging to the peer
+ * @param epoch the value to which the command raises the timeline
  */
 public record RemoteWork(
         TraceParent parent,

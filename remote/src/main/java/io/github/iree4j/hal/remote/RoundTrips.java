@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.remote;
 
 /**
- * Questions that the peer answers at once, in the order of QUEUE: how long a round trip takes, and that the peer has read all that was sent
- * before. Safe from any thread.
+ * Questions answered by the peer at once, in the order of QUEUE: an answer measures the time of a round trip, and shows
+ * that the peer has read everything sent before. Safe from any thread.
  */
 final class RoundTrips {
-    /** What a new time counts in the average: one in so many. */
+    /** The divisor for the weight of a new time in the average. */
     private static final int WEIGHT = 8;
 
     private final RemoteSession session;
@@ -13,7 +13,7 @@ final class RoundTrips {
     // Guarded by this.
     private long asked;
     private long answered;
-    private long measured; // the question that is timed; 0 for none
+    private long measured; // number of the timed question; 0 for none
     private long measuredAt;
     private long average; // nanoseconds; 0 before the first answer
     private boolean over;
@@ -22,7 +22,7 @@ final class RoundTrips {
         this.session = session;
     }
 
-    /** Asks, unless an answer is still to come. */
+    /** Asks a question, unless an answer is still to come. */
     void measure() {
         synchronized (this) {
             if (asked > answered) {
@@ -46,10 +46,10 @@ final class RoundTrips {
     }
 
     /**
-     * Waits until the peer has read all that was sent before.
+     * Waits until the peer has read everything sent before.
      *
      * @param deadline by {@link System#nanoTime}
-     * @return false when it has not by then; true also when the session has ended
+     * @return false when the deadline passes before; true also when the session has ended
      */
     boolean await(long deadline) throws InterruptedException {
         long number = ask();
@@ -93,7 +93,7 @@ final class RoundTrips {
         return average;
     }
 
-    /** The session has failed. */
+    /** Ends all waits after the failure of the session. */
     synchronized void close() {
         over = true;
         notifyAll();

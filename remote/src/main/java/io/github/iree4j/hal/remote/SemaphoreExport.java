@@ -2,7 +2,10 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.async.TimelineSemaphore;
 
-/** A semaphore that peers may wait for, under a number. Closing it ends their subscriptions with CANCELLED; idempotent. Safe from any thread. */
+/**
+ * A semaphore exported to peers under a number. Closing the export ends the peers' subscriptions with CANCELLED;
+ * idempotent. Safe from any thread.
+ */
 public final class SemaphoreExport implements AutoCloseable {
     private final SemaphoreExports exports;
     private final long id;
@@ -15,7 +18,7 @@ public final class SemaphoreExport implements AutoCloseable {
     }
 
     /**
-     * Returns the number, which peers pass to {@link RemoteSession#semaphore}.
+     * Returns the number, passed by peers to {@link RemoteSession#semaphore}.
      *
      * @return the number, unique within this run of the node
      */

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The semaphores of a node that peers may wait for, by number. Safe from any thread. */
+/** The semaphores exported to peers by a node, by number. Safe from any thread. */
 final class SemaphoreExports implements AutoCloseable {
     private final Map<Long, SemaphoreExport> byId = new ConcurrentHashMap<>();
     private final AtomicLong last = new AtomicLong();

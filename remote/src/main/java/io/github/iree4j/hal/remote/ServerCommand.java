@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command of a client: points to wait for, and steps. Each step is an operation of a queue of this node that waits for the one before, so a
- * failure ends the rest. Few steps are submitted ahead of the one that runs: when the session fails, the others never are.
+ * A command of a client: points to wait for, and steps. Each step is an operation of a queue of this node waiting for
+ * the previous step, so a failure ends the rest. Few steps are submitted ahead of the running step: when the session
+ * fails, the other steps are never submitted.
  */
 final class ServerCommand {
     /** Submits a step. */
@@ -25,7 +26,7 @@ final class ServerCommand {
         void submit(DeviceQueue queue, @Nullable Fence wait, Fence signal);
     }
 
-    /** Steps that are submitted and have not ended: one runs, and a queue needs the next ones early. */
+    /** Limit on the steps submitted and not ended: one step runs, and a queue needs the next steps early. */
     static final int STEPS_AHEAD = 4;
 
     private final long sequence;
@@ -34,21 +35,21 @@ final class ServerCommand {
     private final List<Action> steps = new ArrayList<>(1);
     private final List<ServerObject> used = new ArrayList<>(); // retained until the end
     private final List<AutoCloseable> owned = new ArrayList<>(0); // closed at the end
-    private final List<TimelineSemaphore> waits = new ArrayList<>(0); // each for its value 1
+    private final List<TimelineSemaphore> waits = new ArrayList<>(0); // each awaited for value 1
     private final List<Fence> fences = new ArrayList<>();
-    private final AtomicBoolean started = new AtomicBoolean(); // or abandoned before
+    private final AtomicBoolean started = new AtomicBoolean(); // whether the command was started, or abandoned before
     private final AtomicBoolean over = new AtomicBoolean();
-    private @Nullable IreeException refused; // why it ends without a step
-    private volatile @Nullable IreeException abandoned; // why no more steps are submitted
+    private @Nullable IreeException refused; // cause of an end without a step
+    private volatile @Nullable IreeException abandoned; // cause of submitting no more steps
     private @Nullable TraceParent trace;
     private @Nullable CommandSpan span;
-    private String name = ""; // of its first step, or execute
+    private String name = ""; // name of the first step, or execute
     private boolean changes;
 
     /**
      * Creates a command without steps.
      *
-     * @param bytes those of its frame
+     * @param bytes bytes of the frame
      */
     ServerCommand(long sequence, long epoch, int bytes) {
         this.sequence = sequence;
@@ -56,7 +57,7 @@ final class ServerCommand {
         this.weight = bytes;
     }
 
-    /** It came with a span of its submitter, or null. */
+    /** Records the submitter's span, or null. */
     void trace(@Nullable TraceParent parent) {
         trace = parent;
     }
@@ -69,22 +70,22 @@ final class ServerCommand {
         return epoch;
     }
 
-    /** About how many bytes it takes: those of its frame, and what is made of them. Constant once it is read. */
+    /** Returns the approximate memory of the command: the frame, and objects made from the frame. Constant once the command is read. */
     long weight() {
         return weight;
     }
 
-    /** Something that was made of its frame takes so many bytes. */
+    /** Adds the bytes of an object made from the frame. */
     void weigh(long bytes) {
         weight += bytes;
     }
 
-    /** Whether it does more than return what is there: results of work that was accepted may be read while the node drains. */
+    /** Whether the command does more than return present data: results of accepted work may be read while the node drains. */
     boolean isNewWork() {
         return changes;
     }
 
-    /** Whether all that it does is to return what is there. */
+    /** Whether the command only returns present data. */
     boolean isReading() {
         return !changes && !steps.isEmpty();
     }
@@ -106,21 +107,21 @@ final class ServerCommand {
         return object;
     }
 
-    /** Adds a point, which a node has accepted to signal or will: the result reaches 1 when it is reached. */
+    /** Adds a point whose signal a node has accepted or will accept: the result reaches 1 when the point is reached. */
     TimelineSemaphore addWait(LanePoint point) {
         TimelineSemaphore wait = TimelineSemaphore.create(0);
         wait.setName(point);
-        wait.promiseExternal(1, point); // else it looks as if the submitter had forgotten to signal it
+        wait.promiseExternal(1, point); // otherwise the submitter appears to have forgotten the signal
         waits.add(wait);
         return wait;
     }
 
-    /** It is accepted, and will end with this failure when its turn comes. */
+    /** Records the failure of an accepted command: the command will end with the failure in its turn. */
     void refuse(IreeException cause) {
         refused = refused == null ? cause : refused;
     }
 
-    /** Whether everything that it uses is there; if not, the action runs when that changes. */
+    /** Returns whether all objects used by the command are settled; if not, the action runs after a change. */
     boolean isReadyOrThen(Runnable action) {
         for (ServerObject each : used) {
             if (!each.isSettledOrThen(action)) {
@@ -152,7 +153,7 @@ final class ServerCommand {
             steps.add((to, after, signal) -> to.barrier(after, signal, 0));
         }
         Run run = new Run(queue, lane, wait, failure);
-        for (TimelineSemaphore each : waits) { // all of them, also if one fails
+        for (TimelineSemaphore each : waits) { // all waits, even if one fails
             each.whenReached(1, (_, ended) -> {
                 if (traced != null) {
                     traced.reached();
@@ -166,7 +167,7 @@ final class ServerCommand {
         run.submit();
     }
 
-    /** The span that begins once the waits and one call more are over; null where nothing traces it. */
+    /** Returns the span beginning after the waits and an additional call; null where nothing traces the command. */
     private @Nullable CommandSpan span(DeviceQueue queue, ServerLane lane) {
         TraceParent parent = trace;
         NodeIdentity peer = lane.client();
@@ -182,7 +183,7 @@ final class ServerCommand {
     private static TimelineSemaphore semaphore(Device device) {
         try {
             return device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        } catch (IreeException e) { // closed meanwhile: the command ends all the same
+        } catch (IreeException e) { // closed meanwhile: the command ends anyway
             TimelineSemaphore failed = TimelineSemaphore.create(0);
             failed.fail(e);
             return failed;
@@ -190,18 +191,19 @@ final class ServerCommand {
     }
 
     /**
-     * Submits the steps, and counts what has to be over before the command is: its waits, also where a step has failed without them, since later
-     * commands may rely on them; each step, since a later one may fail while it runs; and the submission.
+     * Submits the steps, and counts everything that has to end before the command: the waits, even where a step has
+     * failed independently, since later commands may rely on the waits; each step, since a later step may fail while an
+     * earlier step runs; and the submission.
      */
     private final class Run {
         private final DeviceQueue queue;
         private final ServerLane lane;
         private final AtomicInteger left;
-        private final AtomicInteger ended = new AtomicInteger(); // steps
+        private final AtomicInteger ended = new AtomicInteger(); // number of steps that have ended
         private final AtomicReference<@Nullable IreeException> failure;
         private final RunRequests submissions = new RunRequests();
 
-        // Owned by the thread that submits.
+        // Owned by the submitting thread.
         private int submitted;
         private @Nullable Fence wait;
 
@@ -215,7 +217,7 @@ final class ServerCommand {
             this.failure = new AtomicReference<>(failure);
         }
 
-        /** Submits the steps that are due. One thread at a time, so that steps that end at once do not nest. */
+        /** Submits the steps that are due. One thread at a time, so that steps ending at once do not nest. */
         void submit() {
             if (!submissions.ask()) {
                 return;
@@ -280,7 +282,10 @@ final class ServerCommand {
         lane.ended(this, failure, frontier);
     }
 
-    /** The session has failed: what waits for other nodes fails, what runs continues and is not reported, the rest does not begin. */
+    /**
+     * Abandons the command after the failure of the session: waits for other nodes fail, running steps continue without
+     * a report, the other steps do not begin.
+     */
     void abandon(IreeException cause) {
         abandoned = cause;
         waits.forEach(each -> each.fail(cause));

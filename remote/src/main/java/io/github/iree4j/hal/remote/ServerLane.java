@@ -12,13 +12,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lane of a client on a queue of this node: runs its commands one after the other, and tells the client of each end. Its timeline can be waited
- * for by other nodes.
+ * A lane of a client on a queue of this node: runs the commands one after the other, and reports each end to the
+ * client. Other nodes can wait for the timeline of the lane.
  */
 final class ServerLane {
     /*
-     * REMOTE-5: every accepted command ends once: the head is ended by the thread that takes it off `commands`, and the next is
-     * started only then. After the session has failed, commands end without a word.
+     * REMOTE-5: every accepted command ends once: the head is ended by the thread removing the head from `commands`,
+     * and the next command is started only then. After the session has failed, commands end without a report.
      */
     private final RemoteServer server;
     private final long axis;
@@ -29,8 +29,8 @@ final class ServerLane {
     private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
     private long lastSequence;
     private long lastEpoch;
-    private boolean busy; // the head was started
-    private boolean closing; // the client sends no more
+    private boolean busy; // whether the head was started
+    private boolean closing; // whether the client sends no more commands
     private @Nullable IreeException ended;
 
     ServerLane(RemoteServer server, long axis, DeviceQueue queue) {
@@ -48,7 +48,7 @@ final class ServerLane {
         return queue;
     }
 
-    /** Whose lane it is; null never, once a session is open. */
+    /** The client of the lane; never null once a session is open. */
     @Nullable
     NodeIdentity client() {
         return server.session().peer();
@@ -65,7 +65,7 @@ final class ServerLane {
     /**
      * Checks the place of a command in the lane.
      *
-     * @return false for one that was accepted before
+     * @return false for a command accepted before
      * @throws IreeException DATA_LOSS for a gap, and for an epoch that does not rise
      */
     synchronized boolean isNext(FrameReader in, long sequence, long epoch) {
@@ -102,7 +102,7 @@ final class ServerLane {
         advance();
     }
 
-    /** Starts the head, unless it was started. One thread at a time, so that commands that end at once do not nest. */
+    /** Starts the head, unless started before. One thread at a time, so that commands ending at once do not nest. */
     void advance() {
         if (!advances.ask()) {
             return;
@@ -131,15 +131,15 @@ final class ServerLane {
         return true;
     }
 
-    /** The head has ended. */
+    /** Handles the end of the head. */
     void ended(ServerCommand command, @Nullable IreeException failure, Frontier frontier) {
         synchronized (this) {
             if (ended != null || commands.peek() != command) {
                 return; // abandoned
             }
         }
-        server.ending(command); // before the client may send another in its place
-        server.session() // while it is the head: the next may end on another thread
+        server.ending(command); // before the client may send another command instead
+        server.session() // while the command is the head: the next may end on another thread
                 .post(new FrameWriter(FrameType.COMPLETED)
                         .u64(axis)
                         .u64(command.sequence())
@@ -149,7 +149,7 @@ final class ServerLane {
         try {
             timeline.signal(command.epoch(), frontier);
         } catch (IreeException e) {
-            if (timeline.failure() == null) { // else the session has failed
+            if (timeline.failure() == null) { // otherwise the session has failed
                 throw e;
             }
         }
@@ -167,7 +167,7 @@ final class ServerLane {
         }
     }
 
-    /** The client sends no more commands. */
+    /** Closes the lane: the client sends no more commands. */
     void close(FrameReader in) {
         synchronized (this) {
             if (closing) {
@@ -184,17 +184,17 @@ final class ServerLane {
         return new ServedLaneStatistics(axis, queue.device().id(), queue.index(), timeline.value(), commands.size());
     }
 
-    /** Whether it is closed, and every command has ended. */
+    /** Whether the lane is closed, and every command has ended. */
     private synchronized boolean isOver() {
         return closing && commands.isEmpty() && ended == null;
     }
 
-    /** No command can wait for it any more that has not begun to. */
+    /** Closes the timeline: no command can begin to wait for the lane any more. */
     void forget() {
         timeline.close();
     }
 
-    /** The session has failed. */
+    /** Fails the lane after the failure of the session. */
     void fail(IreeException cause) {
         List<ServerCommand> all;
         synchronized (this) {

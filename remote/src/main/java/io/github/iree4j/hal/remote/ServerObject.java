@@ -10,8 +10,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that a client has on this node under a handle: memory, code, commands. Made by an executor, since that may take long; commands that
- * use it wait for it, and fail with what prevented it. The handle and every command that uses it hold a reference. Safe from any thread.
+ * An object of a client on this node under a handle: memory, code, commands. Made by an executor, since the making may
+ * take long. Commands using the object wait for the making, and fail if the making fails. The handle and every command
+ * using the object hold a reference. Safe from any thread.
  */
 final class ServerObject extends Resource {
     private final String what;
@@ -23,16 +24,19 @@ final class ServerObject extends Resource {
     private @Nullable Runnable again;
 
     /**
-     * Creates one that is still to be made.
+     * Creates an object still to be made.
      *
-     * @param gone runs when nothing uses it any more
+     * @param gone runs when nothing uses the object any more
      */
     ServerObject(String what, Runnable gone) {
         this.what = what;
         this.gone = gone;
     }
 
-    /** Makes it; {@code maker} returns what it then owns. It is not made when it was released meanwhile. */
+    /**
+     * Makes the object; {@code maker} returns the resource, owned by the object from then on. Nothing is made if the
+     * object was released meanwhile.
+     */
     void make(Executor executor, Supplier<Resource> maker) {
         if (!tryRetain()) {
             settle(null, new IreeException(StatusCode.CANCELLED, what + " was released"));
@@ -45,7 +49,7 @@ final class ServerObject extends Resource {
                 result = maker.get();
             } catch (IreeException e) {
                 why = e;
-            } catch (RuntimeException | Error e) { // commands that use it must not hang
+            } catch (RuntimeException | Error e) { // commands using the object must not hang
                 why = new IreeException(StatusCode.INTERNAL, "%s could not be made: %s".formatted(what, e), e);
             }
             settle(result, why);
@@ -53,14 +57,14 @@ final class ServerObject extends Resource {
         });
     }
 
-    /** What tries again to make it; ends in {@link #settle}. */
+    /** Sets the action for another attempt to make the object; the action ends in {@link #settle}. */
     synchronized void setAgain(Runnable action) {
         again = action;
     }
 
     /**
-     * Tries again to make what there was no room for, which may be there now. What uses it from now on waits for that; it keeps its failure until
-     * it is made.
+     * Tries again to make an object that lacked room, since there may be room now. Later users wait for the attempt;
+     * the object keeps its failure until made.
      */
     void tryAgain() {
         Runnable action = null;
@@ -88,7 +92,7 @@ final class ServerObject extends Resource {
         due.forEach(Runnable::run);
     }
 
-    /** Whether it is there, or never will be; if not, the action runs once it is. */
+    /** Returns whether the object was made or has failed; if neither, the action runs once the object is settled. */
     boolean isSettledOrThen(Runnable action) {
         synchronized (this) {
             if (!settled) {
@@ -106,9 +110,9 @@ final class ServerObject extends Resource {
     }
 
     /**
-     * What was made.
+     * Returns the resource.
      *
-     * @throws IreeException what prevented that; INVALID_ARGUMENT when it is something else
+     * @throws IreeException the failure of the making; INVALID_ARGUMENT when the resource is of another type
      */
     <T extends Resource> T get(Class<T> type) {
         synchronized (this) {

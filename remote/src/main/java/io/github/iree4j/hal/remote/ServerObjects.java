@@ -21,14 +21,14 @@ import java.util.Map;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What a peer has on this node under handles of its choice: memory, code and commands. Its frames arrive one at a time. Safe from any thread. */
+/** Objects of a peer on this node under handles chosen by the peer: memory, code and commands. Frames arrive in sequence. Safe from any thread. */
 final class ServerObjects {
-    /** Code and recordings of a peer may take so many times the limit of content, and {@link #LEAST_HOST_LIMIT} in any case. */
+    /** Code and recordings of a peer may take this multiple of the limit of content, and {@link #LEAST_HOST_LIMIT} in any case. */
     private static final int CONTENT_LIMITS = 4;
 
     private static final long LEAST_HOST_LIMIT = 64L << 20;
 
-    /** Alignment of memory, at least what any device requires of a binding. */
+    /** Alignment of memory, at least any device's requirement for a binding. */
     private static final long ALIGNMENT = 256;
 
     private static final int USAGES =
@@ -41,14 +41,14 @@ final class ServerObjects {
 
     // Guarded by this.
     private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
-    private long allocated; // bytes of memory, until they are free
-    private long hosted; // bytes of code and recordings, until they are gone
+    private long allocated; // bytes of memory, until free
+    private long hosted; // bytes of code and recordings, until gone
     private @Nullable IreeException failure;
 
     /**
      * Creates a set without objects.
      *
-     * @param lanes how many lanes the peer has, which count as objects
+     * @param lanes returns the number of the peer's lanes, which count as objects
      */
     ServerObjects(RemoteSession session, IntSupplier lanes) {
         this.session = session;
@@ -60,8 +60,8 @@ final class ServerObjects {
     }
 
     /**
-     * The object of a handle, retained; memory that there was none for is asked for again. Unknown handles cannot come from a correct client, but
-     * end only what uses them.
+     * Returns the object of a handle, retained; memory that lacked room is requested again. Unknown handles cannot come
+     * from a correct client, but fail only the users of the handle.
      */
     ServerObject find(long handle) {
         ServerObject object;
@@ -76,18 +76,18 @@ final class ServerObjects {
         return object;
     }
 
-    /** What an object takes; nothing while there is no room for it. Guarded by the objects. */
+    /** The memory charged for an object; nothing while there is no room for the object. Guarded by the objects. */
     private static final class Charge {
         long host;
         long device;
     }
 
-    /** Adds an object that takes so much memory of the host, or fails for want of it. */
+    /** Adds an object with memory of the host; the object fails for lack of memory. */
     private ServerObject add(FrameReader in, long handle, String what, long hostBytes) {
         return add(in, handle, what, hostBytes, 0, new Charge());
     }
 
-    /** The same, also of its device. */
+    /** Adds an object with memory of the host and of a device; the object fails for lack of memory. */
     private ServerObject add(
             FrameReader in, long handle, String what, long hostBytes, long deviceBytes, Charge charge) {
         ServerObject object;
@@ -117,7 +117,7 @@ final class ServerObjects {
         return object;
     }
 
-    /** Charges bytes, or returns why not. Under the lock. */
+    /** Charges bytes, or returns the reason against the charge. Under the lock. */
     private @Nullable IreeException charge(String what, long hostBytes, long deviceBytes, Charge charge) {
         IreeException refused = whyNot(what, hostBytes, deviceBytes);
         if (refused == null) {
@@ -152,7 +152,7 @@ final class ServerObjects {
         }
     }
 
-    /** Bytes of the host that code and recordings take. */
+    /** Bytes of the host taken by code and recordings. */
     synchronized long hosted() {
         return hosted;
     }
@@ -178,7 +178,7 @@ final class ServerObjects {
         });
         boolean refused = object.failure() != null;
         object.setAgain(
-                () -> { // the client, which keeps the memory in its pools, has not been told that there is none
+                () -> { // the client, which keeps the memory in its pools, was not notified of the lack of memory
                     IreeException none = chargeAgain(size, charge);
                     if (none != null) {
                         object.settle(null, none);
@@ -191,7 +191,7 @@ final class ServerObjects {
         }
     }
 
-    /** Charges memory that was not, or returns why not. */
+    /** Charges memory not charged before, or returns the reason against the charge. */
     private synchronized @Nullable IreeException chargeAgain(long size, Charge charge) {
         if (failure != null) {
             return failure;
@@ -290,7 +290,7 @@ final class ServerObjects {
         object.make(node.slow(), () -> device.createExecutable(new ExecutableParams(format, content, null, constants)));
     }
 
-    /** Tells the client that code is there, or never will be: not before, since its next command may record with it. */
+    /** Notifies the client that code is present or has failed: not before, since the client's next command may record with the code. */
     private void loaded(ServerObject object, long handle) {
         FrameWriter frame = new FrameWriter(FrameType.LOADED).u64(handle);
         IreeException failure = object.failure();
@@ -307,12 +307,12 @@ final class ServerObjects {
         session.post(frame);
     }
 
-    /** The session has failed. */
+    /** Fails all objects after the failure of the session. */
     void failAll(IreeException cause) {
         List<ServerObject> all;
         synchronized (this) {
             failure = cause;
-            node.leftBehind().addAndGet(allocated); // until what runs has ended
+            node.leftBehind().addAndGet(allocated); // until running work has ended
             all = List.copyOf(objects.values());
             objects.clear();
         }

@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The receiving end of a session: checks the number of each frame and passes it on. What a frame throws ends the session. */
+/** The receiving end of a session: checks the number of each frame and passes the frame on. An exception thrown for a frame ends the session. */
 final class SessionWire implements PeerListener {
     private static final Logger LOG = LoggerFactory.getLogger(SessionWire.class);
 
-    /** Bytes of a frame on CONTROL and QUEUE. */
+    /** Limit on the bytes of a frame on CONTROL and QUEUE. */
     static final int FRAME_LIMIT = 1 << 20;
 
     /** Bytes of the head of a chunk. */
@@ -41,7 +41,7 @@ final class SessionWire implements PeerListener {
         try {
             receive(stream, frame);
         } catch (IreeException e) {
-            if (e.code() == StatusCode.INCOMPATIBLE) { // the peer learns it
+            if (e.code() == StatusCode.INCOMPATIBLE) { // the peer is notified
                 session.reject(e);
             } else {
                 session.fail(e.during("frame from " + session));

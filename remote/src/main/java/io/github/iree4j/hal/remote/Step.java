@@ -2,7 +2,7 @@ package io.github.iree4j.hal.remote;
 
 import java.lang.foreign.MemorySegment;
 
-/** A step of a command: what the server does on its device, in order. Ranges are (handle, offset, length). */
+/** A step of a command: an operation of the server on its device, in order. Ranges are (handle, offset, length). */
 sealed interface Step {
     int FILL = 1;
     int COPY = 2;
@@ -12,7 +12,7 @@ sealed interface Step {
     int EXECUTE = 6;
     int CONTENT = 7;
 
-    /** Returns how many bytes of a frame it takes at most. */
+    /** Returns the maximum number of bytes of the step in a frame. */
     default long frameBytes() {
         return switch (this) {
             case Fill _ -> 34;
@@ -38,12 +38,12 @@ sealed interface Step {
     /** Writes bytes of the client to a range. */
     record Upload(MemorySegment bytes, long target, long offset) implements Step {}
 
-    /** Writes bytes of the client to a range, unless the peer has them under their digest. */
+    /** Writes bytes of the client to a range, unless the peer has the bytes under the same digest. */
     record Content(MemorySegment bytes, long target, long offset) implements Step {
-        /** Bytes from which on asking costs less than sending. */
+        /** Number of bytes from which on asking costs less than sending. */
         static final int LEAST = 4 << 10;
 
-        /** Bytes of one piece. */
+        /** Maximum number of bytes of a piece. */
         static final int MOST = 1 << 20;
     }
 

@@ -10,8 +10,9 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer's subscription to a semaphore of this node: sends each value that is reached, with its own frontier. Nothing is queued: while the
- * stream is full, the history of the semaphore holds the values, and later ones take their place once it is full too.
+ * A peer's subscription to a semaphore of this node: sends each reached value, with the value's frontier. Nothing is
+ * queued: while the stream is full, the history of the semaphore holds the values. Once the history is full too, later
+ * values replace unsent values.
  */
 final class Subscription implements Timepoint {
     private final Subscriptions owner;
@@ -20,7 +21,7 @@ final class Subscription implements Timepoint {
     private final boolean once;
     private final RunRequests sends = new RunRequests();
     private final SignalRecord found = new SignalRecord(); // guarded by this, like the rest
-    private long next; // the least value that was not sent
+    private long next; // least value not sent
     private @Nullable Cancellation registration;
     private boolean over;
 
@@ -42,7 +43,7 @@ final class Subscription implements Timepoint {
         }
     }
 
-    /** Sends what is due, as far as the stream has room, and waits for the rest. One thread at a time. */
+    /** Sends the due values, as far as the stream has room, and waits for the rest. One thread at a time. */
     void send() {
         if (!sends.ask()) {
             return;
@@ -55,7 +56,7 @@ final class Subscription implements Timepoint {
         } while (sends.again());
     }
 
-    /** Sends one value; false when none is due or the stream is full. */
+    /** Sends a value; returns false when no value is due or the stream is full. */
     private boolean sendNext() {
         FrameWriter frame;
         boolean last;
@@ -94,10 +95,10 @@ final class Subscription implements Timepoint {
         if (before != null) {
             before.cancel();
         }
-        registration = semaphore.whenReached(next, this); // may call back at once, which asks for another run
+        registration = semaphore.whenReached(next, this); // may call back at once, which requests another run
     }
 
-    /** Ends it; false when it was over. */
+    /** Ends the subscription; returns false when ended before. */
     synchronized boolean end() {
         if (over) {
             return false;

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The subscriptions of one peer to semaphores of this node. Safe from any thread. */
+/** The subscriptions of a peer to semaphores of this node. Safe from any thread. */
 final class Subscriptions {
     private final RemoteSession session;
     private final int limit;
     private final Map<Long, Subscription> byNumber = new ConcurrentHashMap<>();
-    private final Set<Subscription> stalled = ConcurrentHashMap.newKeySet(); // for want of room on the stream
+    private final Set<Subscription> stalled = ConcurrentHashMap.newKeySet(); // subscriptions waiting for room on the stream
     private volatile boolean closed;
 
     Subscriptions(RemoteSession session, int limit) {
@@ -86,7 +86,7 @@ final class Subscriptions {
     void unsubscribe(FrameReader in) {
         long number = in.u64("subscription");
         in.end();
-        end(number); // may have ended by itself meanwhile
+        end(number); // the subscription may have ended meanwhile
     }
 
     private void end(long number) {
@@ -109,7 +109,7 @@ final class Subscriptions {
         stalled.add(subscription);
     }
 
-    /** The stream has room again. */
+    /** Continues subscriptions when the stream has room again. */
     void resume() {
         List<Subscription> all = new ArrayList<>(stalled);
         boolean held = HeldCallbacks.begin();
@@ -136,12 +136,12 @@ final class Subscriptions {
         byNumber.keySet().forEach(this::end);
     }
 
-    /** Who waits for a lane that a client has announced to others and not opened here yet. */
+    /** A waiter for a lane that a client has announced to others and not opened here yet. */
     interface LaneWaiter {
-        /** The lane is there. */
+        /** Called when the lane is open. */
         void opened(TimelineSemaphore lane);
 
-        /** It never will be. */
+        /** Called when the lane will never be open. */
         void refused(IreeException cause);
     }
 }

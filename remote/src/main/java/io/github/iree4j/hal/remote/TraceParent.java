@@ -5,7 +5,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span of a sampled trace, as the W3C's Trace Context identifies it: the parent of what other nodes run for its thread.
+ * A span of a sampled trace, as identified by the W3C's Trace Context: the parent of work run by other nodes for the
+ * span's thread.
  *
  * @param traceHigh the first half of the trace's id
  * @param traceLow the second half; not 0 together with the first
@@ -20,7 +21,7 @@ public record TraceParent(long traceHigh, long traceLow, long span) {
      *
      * @param trace 32 hexadecimal digits, or 16 for a trace whose first half is 0
      * @param span 16 hexadecimal digits
-     * @return the span; null when they are not that, or are zeros
+     * @return the span; null when the arguments have another form, or are zeros
      */
     public static @Nullable TraceParent of(String trace, String span) {
         if (trace.length() != 32 && trace.length() != 16 || span.length() != 16) {
@@ -68,7 +69,7 @@ public record TraceParent(long traceHigh, long traceLow, long span) {
     }
 
     /**
-     * Reads what a peer sent.
+     * Reads a span sent by a peer.
      *
      * @return null for nothing
      * @throws IreeException DATA_LOSS for anything but nothing and a span

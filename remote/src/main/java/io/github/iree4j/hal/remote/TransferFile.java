@@ -10,8 +10,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transfer as the file of a queue operation: reading it takes bytes from the peer, writing it sends them. So any device takes part, in the order
- * of its queue, and the bytes go between its memory and the frames directly. Read or written once, from the start to the end, in pieces.
+ * A transfer as the file of a queue operation: a read takes bytes from the peer, a write sends bytes to the peer. So
+ * any device takes part, in the order of its queue, and the bytes go directly between device memory and frames. Read or
+ * written once, from the start to the end, in pieces.
  */
 final class TransferFile extends HalFile {
     private final Transfers transfers;

@@ -13,15 +13,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of one session under way. A sender has credit for what the receiver has memory for, and sends chunks from its memory while BULK has
- * room; the receiver copies each chunk to its place when it arrives. No chunk is kept on either side. Safe from any thread.
+ * The bytes of a session under way. A sender has credit for the memory provided by the receiver, and sends chunks
+ * from its memory while BULK has room; the receiver copies each arriving chunk to its place. No chunk is kept on either
+ * side. Safe from any thread.
  *
- * <p>The client of a transfer chooses its number: odd at the dialer, even at the other side, upwards.
+ * <p>The client of a transfer chooses the number: odd at the dialer, even at the other side, upwards.
  */
 final class Transfers {
     /*
-     * REMOTE-3: nothing touches the memory of a transfer once its end was reported: chunks are sent and copied under the lock of the
-     * transfer, and ending it takes that lock.
+     * REMOTE-3: nothing touches the memory of a transfer once its end was reported: chunks are sent and copied under
+     * the lock of the transfer, and the end of the transfer takes the same lock.
      */
     private final RemoteSession session;
     private final int chunk;
@@ -35,10 +36,10 @@ final class Transfers {
         this.chunk = chunk;
     }
 
-    /** What a side does with one transfer. */
+    /** The part of a side in a transfer. */
     private abstract static class Part {
         final long number;
-        final long base; // of the whole transfer, this part begins at
+        final long base; // start of this part in the whole transfer
         final long length;
         final Consumer<@Nullable IreeException> done;
         private final Supplier<@Nullable IreeException> stop;
@@ -62,7 +63,7 @@ final class Transfers {
             return stop.get();
         }
 
-        /** Ends it; false when it was over. */
+        /** Ends the part; returns false when ended before. */
         synchronized boolean end() { // REMOTE-3
             boolean was = over;
             over = true;
@@ -87,7 +88,7 @@ final class Transfers {
             this.credit = credit;
         }
 
-        /** Whether the receiver has made room for bytes that it has not got. */
+        /** Whether the receiver has made room for bytes not yet sent. */
         synchronized boolean isAwaited() {
             return credit > sent;
         }
@@ -108,7 +109,7 @@ final class Transfers {
         }
     }
 
-    /** The number of the next transfer of which this side is the client. */
+    /** Returns the number of the next transfer with this side as the client. */
     synchronized long next() {
         lastOwn += lastOwn == 0 ? session.isDialer() ? 1 : 2 : 2;
         return lastOwn;
@@ -117,9 +118,9 @@ final class Transfers {
     /**
      * Announces bytes to send: all of a transfer, or its next part.
      *
-     * @param base how much of the transfer is before them
-     * @param credit how many may be sent at once; the receiver gives more
-     * @param stop asked before each chunk: why to stop, or null
+     * @param base bytes of the transfer before this part
+     * @param credit bytes that may be sent at once; the receiver gives more
+     * @param stop called before each chunk: returns the cause for stopping, or null
      * @param done called once, when nothing reads the bytes any more: with ALREADY_EXISTS when the number is in use
      */
     void send(
@@ -148,10 +149,11 @@ final class Transfers {
     /**
      * Makes room for bytes: all of a transfer, or its next part.
      *
-     * @param base how much of the transfer is before them
+     * @param base bytes of the transfer before this part
      * @param ask whether the sender waits for credit
-     * @param stop asked before each chunk: why to stop, or null
-     * @param done called once, when the last byte is there or nothing writes any more: with ALREADY_EXISTS when the number is in use
+     * @param stop called before each chunk: returns the cause for stopping, or null
+     * @param done called once, when the last byte has arrived or nothing writes any more: with ALREADY_EXISTS when the
+     *     number is in use
      */
     void receive(
             long number,
@@ -176,7 +178,7 @@ final class Transfers {
         }
     }
 
-    /** Why no transfer of a number can begin: a second one would take the bytes of the first. Under the lock. */
+    /** Returns the reason against a transfer with a number: a second transfer would take the bytes of the first. Under the lock. */
     private @Nullable IreeException obstacle(long number) {
         if (closed == null && (outgoing.containsKey(number) || incoming.containsKey(number))) {
             return new IreeException(
@@ -188,9 +190,9 @@ final class Transfers {
     }
 
     /**
-     * Checks a number that the peer has chosen, as the client of the transfer.
+     * Checks a number chosen by the peer, as the client of the transfer.
      *
-     * @throws IreeException DATA_LOSS when it is one that this side may choose
+     * @throws IreeException DATA_LOSS when the number is reserved for this side
      */
     long ofPeer(FrameReader in, long number) {
         boolean odd = (number & 1) == 1;
@@ -200,7 +202,7 @@ final class Transfers {
         return number;
     }
 
-    /** Forgets bytes to send; a peer that waits for them learns that they do not come. Nothing reads them afterwards. */
+    /** Forgets bytes to send; a peer waiting for the bytes is notified. Nothing reads the bytes afterwards. */
     void withdraw(long number) {
         Outgoing transfer;
         synchronized (this) {
@@ -243,7 +245,7 @@ final class Transfers {
             transfer = outgoing.get(number);
             own = number <= lastOwn && (number & 1) == (lastOwn & 1);
         }
-        if (transfer == null) { // it has ended here; who gave it its number may have withdrawn it
+        if (transfer == null) { // ended here; the side that chose the number may have withdrawn the transfer
             if (own) {
                 session.post(withdrawn(number));
             }
@@ -298,7 +300,7 @@ final class Transfers {
         }
     }
 
-    /** BULK has room again. */
+    /** Continues when BULK has room again. */
     void resume() {
         List<Outgoing> all;
         synchronized (this) {
@@ -316,7 +318,7 @@ final class Transfers {
             transfer = incoming.get(number);
         }
         if (transfer == null) {
-            return; // it has ended here
+            return; // the transfer has ended here
         }
         IreeException cause = transfer.stopCause();
         if (cause != null) {
@@ -387,7 +389,7 @@ final class Transfers {
         return outgoing.size() + incoming.size();
     }
 
-    /** The session has failed: nothing touches memory of a transfer afterwards. */
+    /** Fails all transfers after the failure of the session: nothing touches their memory afterwards. */
     void failAll(IreeException cause) {
         List<Part> all;
         synchronized (this) {

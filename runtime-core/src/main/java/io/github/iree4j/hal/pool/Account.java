@@ -2,7 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import org.jspecify.annotations.Nullable;
 
-/** The memory charged to one consumer. Guarded by the lock of the set. */
+/** The memory charged to a consumer. Guarded by the lock of the set. */
 final class Account {
     final String consumer;
     final long quota;
@@ -10,9 +10,9 @@ final class Account {
     long transientLive;
     long persistentLive;
     long peak;
-    long ofNoCallTransient; // the part of what is live that no call holds
+    long ofNoCallTransient; // live bytes not held by a call
     long ofNoCallPersistent;
-    int users; // reservations, and requests in line
+    int users; // number of reservations and requests in line
 
     @Nullable
     Claim claim; // null without a quota
@@ -23,7 +23,7 @@ final class Account {
         this.share = share;
     }
 
-    /** For messages. */
+    /** The name for messages. */
     String name() {
         return consumer.isEmpty() ? "the unnamed consumer" : "'" + consumer + "'";
     }

@@ -7,12 +7,12 @@ import java.util.stream.Collectors;
 
 /** The memory of all consumers. Guarded by the lock of the set. */
 final class Accounts {
-    /** Number of consumers that are kept although they hold nothing. */
+    /** Number of consumers kept without memory. */
     private static final int REMEMBERED = 64;
 
     private final Map<String, Long> quotas;
     private final Map<String, Account> byConsumer = new HashMap<>();
-    private int limit = REMEMBERED; // on accounts; beyond it, unused ones are dropped
+    private int limit = REMEMBERED; // limit on accounts; beyond the limit, unused accounts are dropped
 
     private final AdmissionGate gate;
 
@@ -40,7 +40,7 @@ final class Accounts {
         return byConsumer.values().stream().map(Account::statistics).toList();
     }
 
-    /** Says which consumers hold memory, for the log. */
+    /** Describes the consumers holding memory, for the log. */
     String describe() {
         return byConsumer.values().stream()
                 .filter(each -> each.live() > 0)

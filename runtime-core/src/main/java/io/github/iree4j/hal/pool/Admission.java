@@ -11,16 +11,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one call in the line of an {@link AdmissionGate}, and then its right to hold memory, until {@link #exit}. Safe from any
- * thread.
+ * The place of a call in the line of an {@link AdmissionGate}, and then the call's right to hold memory, until {@link
+ * #exit}. Safe from any thread.
  */
 public final class Admission implements Cancellation {
     /*
      * STATE
      *   WAITING   in line
-     *   ADMITTED  what it needs is committed; or its inputs, while it is ahead of its fence, and while it is short of the rest
-     *   LEFT      has left the line, or the gate
-     * ADMITTED is written under the lock of the gate, or before other threads know it.
+     *   ADMITTED  the whole need is committed; or the inputs, while the call is ahead of its fence or short of the rest
+     *   LEFT      the call has left the line, or the gate
+     * ADMITTED is written under the lock of the gate, or before the admission is shared.
      */
     private static final int WAITING = 0;
     private static final int ADMITTED = 1;
@@ -29,25 +29,25 @@ public final class Admission implements Cancellation {
     final AdmissionGate gate;
     final @Nullable Share quota;
     final MemoryEstimate estimate;
-    final long since; // the clock's nanoseconds
-    long readySince; // the same, from its fence on; guarded by the lock of the gate
+    final long since; // start of the wait, in nanoseconds of the clock
+    long readySince; // start of the wait after the fence was reached, likewise; guarded by the lock of the gate
     private final @Nullable Thread waiter;
     private final @Nullable Consumer<Admission> told;
-    private boolean isPlain; // it never was ahead of a fence, nor alone; written before it is admitted
+    private boolean isPlain; // whether the call was never ahead of a fence, nor alone; written before the admission
     private final AtomicInteger state = new AtomicInteger(WAITING);
-    private volatile boolean isShort; // its inputs are committed, and it stands in line for the rest of its need
+    private volatile boolean isShort; // whether the inputs are committed and the call stands in line for the rest of its need
     private volatile Cancellation waitForFence = Cancellation.OVER;
-    private volatile @Nullable Fence fence; // that it is ahead of; only asked whether it is reached, so not retained
+    private volatile @Nullable Fence fence; // the fence ahead of which the call was admitted; only tested for being reached, so not retained
     private volatile @Nullable MemoryHolder holder;
 
-    // Guarded by the lock of the gate once other threads know it.
-    boolean isAhead; // of its fence: it is not ready to run
-    private final List<Runnable> held = new ArrayList<>(0); // until it is whole
-    private long inputs; // committed while nothing else is
+    // Guarded by the lock of the gate once shared.
+    boolean isAhead; // whether the call is ahead of its fence: not ready to run
+    private final List<Runnable> held = new ArrayList<>(0); // actions held until the whole need is committed
+    private long inputs; // bytes committed while only the inputs are committed
     private long committed;
-    long aloneSince; // the clock's nanoseconds
-    int overtakings; // calls that went past while it was the first in line
-    long overtaken; // bytes that they needed
+    long aloneSince; // start of the call's solitude, in nanoseconds of the clock
+    int overtakings; // number of calls that overtook this call while first in line
+    long overtaken; // bytes needed by the overtaking calls
 
     Admission(
             AdmissionGate gate,
@@ -71,7 +71,7 @@ public final class Admission implements Cancellation {
     /**
      * Returns whether the call has been admitted.
      *
-     * @return once true it stays so until the call leaves
+     * @return whether the call has been admitted; once true, true until the call leaves
      */
     public boolean isAdmitted() {
         return state.get() == ADMITTED;
@@ -85,29 +85,29 @@ public final class Admission implements Cancellation {
         return state.get() == LEFT;
     }
 
-    /** Notes the call. */
+    /** Records the call. */
     void heldBy(MemoryHolder call) {
         holder = call;
     }
 
-    /** The most that the call has held so far; 0 while that is not known. */
+    /** The most memory held by the call so far; 0 while unknown. */
     long peak() {
         MemoryHolder call = holder;
         return call == null ? 0 : call.peak(gate);
     }
 
-    /** Notes that all is committed that it may hold, until {@link #shrink}. Before it is admitted. */
+    /** Records the commitment of all memory that the call may hold, until {@link #shrink}. Called before the admission. */
     void alone(long now) {
         isPlain = false;
         aloneSince = now;
     }
 
-    /** Notes that less is committed from now on. Under the lock of the gate. */
+    /** Records a smaller commitment from now on. Under the lock of the gate. */
     void shrink(long bytes) {
         committed = bytes;
     }
 
-    /** Notes that what the call needs is committed, or its inputs while it is ahead. Under the lock of the gate. */
+    /** Records the commitment of the call's need, or of the inputs while the call is ahead. Under the lock of the gate. */
     void admitted(long bytes) {
         committed = bytes;
         inputs = isAhead ? bytes : 0;
@@ -126,15 +126,15 @@ public final class Admission implements Cancellation {
     }
 
     /**
-     * Returns whether the call's requests may be granted memory in queue order: not from the moment at which its fence is reached until its
-     * whole need is committed.
+     * Returns whether the call's requests may be granted memory in queue order: not between the moment when the fence
+     * is reached and the commitment of the whole need.
      *
-     * @return true again at the latest when the line's patience has ended
+     * @return whether memory may be granted; true again at the latest when the line's patience has ended
      */
     public boolean mayHold() {
         Fence before = fence;
         if (before != null && before.isReached()) {
-            gate.due(this); // GATE-3: this thread may be faster than the one that says so
+            gate.due(this); // GATE-3: this thread may be faster than the fence's notification
         }
         return !isShort;
     }
@@ -146,14 +146,14 @@ public final class Admission implements Cancellation {
     /**
      * Runs an action as soon as {@link #mayHold} is true again.
      *
-     * @param action run on a thread of its own; not run if the call leaves the gate before
-     * @return false if it is true now, and the action will not be run
+     * @param action run on a separate thread; not run if the call leaves the gate before
+     * @return false if {@link #mayHold} is true now; the action will not be run
      */
     public boolean whenMayHold(Runnable action) {
         return gate.whenWhole(this, action);
     }
 
-    /** Notes that its fence is reached, so that its whole need counts. Under the lock of the gate. */
+    /** Records the reached fence: from now on the whole need counts. Under the lock of the gate. */
     void ready(long now) {
         isAhead = false;
         readySince = now;
@@ -167,9 +167,9 @@ public final class Admission implements Cancellation {
     }
 
     /**
-     * Blocks until the call is admitted, or has left the line. For the thread that asked.
+     * Blocks until the call is admitted, or has left the line. For the thread that joined the line.
      *
-     * @return whether it is admitted
+     * @return whether the call is admitted
      * @throws InterruptedException when the thread is interrupted before; the call has then left
      */
     public boolean await() throws InterruptedException {
@@ -185,7 +185,7 @@ public final class Admission implements Cancellation {
         return isAdmitted();
     }
 
-    /** Leaves the line; false when the call has been admitted or has left. */
+    /** Leaves the line; returns false when the call has been admitted or has left. */
     @Override
     public boolean cancel() {
         if (!gate.leave(this)) {
@@ -200,7 +200,7 @@ public final class Admission implements Cancellation {
         return state.compareAndSet(fromLine ? WAITING : ADMITTED, LEFT);
     }
 
-    /** Waits until the fence of a call that is ahead has been reached; a call that has left no longer waits for it. Called once. */
+    /** Begins the wait for the fence of a call that is ahead; a call that has left stops waiting. Called once. */
     public void dueAt(Fence before) {
         fence = before;
         waitForFence = before.whenReached(_ -> due());
@@ -209,12 +209,12 @@ public final class Admission implements Cancellation {
         }
     }
 
-    /** Notes that the fence of a call that is ahead has been reached: its work may begin, and counts with all that it needs as soon as there is room. */
+    /** Records that the fence of a call that is ahead has been reached: its work may begin, and the whole need counts as soon as there is room. */
     void due() {
         gate.due(this);
     }
 
-    /** Gives up the right to hold memory, which the call no longer holds. Idempotent. */
+    /** Gives up the right to hold memory; the call no longer holds any. Idempotent. */
     public void exit() {
         if (leave(false)) { // GATE-2
             waitForFence.cancel();
@@ -226,12 +226,12 @@ public final class Admission implements Cancellation {
         return committed;
     }
 
-    /** What is committed while nothing else is; 0 for a call whose whole need is, and for one that has not been admitted. */
+    /** Bytes committed while only the inputs are committed; 0 for a call with its whole need committed, and for a call not yet admitted. */
     long inputs() {
         return inputs;
     }
 
-    /** Whether nothing of it changes while it is admitted. Once it is. */
+    /** Whether the admission does not change before the exit. Called after the admission. */
     boolean isPlain() {
         return isPlain;
     }

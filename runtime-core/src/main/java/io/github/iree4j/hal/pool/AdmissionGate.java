@@ -19,53 +19,58 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The line in which every call waits before anything of it occupies memory of a device. A call is admitted while the memory that it needs
- * fits beside what admitted calls may come to hold and what the host keeps.
+ * The line in which every call waits before occupying memory of a device. A call is admitted while its needed memory
+ * fits beside the memory that admitted calls may come to hold and the memory kept by the host.
  *
- * <p><b>Order.</b> Calls are admitted in the order in which they asked. A call goes past another where that one waits for something else: for
- * its consumer's quota, or for a fence. Else a call that fits goes past the first one that does not {@link #OVERTAKINGS} times at most, and
- * with as many bytes as there are: small calls of other functions are answered meanwhile, and the large one has its turn.
+ * <p><b>Order.</b> Calls are admitted in the order of joining. A call overtakes another call that waits for something
+ * else: for its consumer's quota, or for a fence. Otherwise fitting calls overtake the first call that does not fit at
+ * most {@link #OVERTAKINGS} times, and with at most as many bytes as there are: small calls of other functions are
+ * answered meanwhile, and the large call has its turn.
  *
- * <p><b>Ahead of a fence.</b> A call whose code submits its work behind a fence may be admitted before the fence is reached, for its inputs
- * alone; from then on it stands in line for the rest of its need, and its requests wait until it has that. No call that is ready to run
- * waits for one that is not, which may wait for the former.
+ * <p><b>Ahead of a fence.</b> A call whose code submits its work behind a fence may be admitted before the fence is
+ * reached, for its inputs alone. Once the fence is reached, the call stands in line for the rest of its need, and its
+ * requests wait until the rest is committed. No call that is ready to run waits for a call that is not ready, which may
+ * wait for the former.
  *
- * <p><b>Unknown needs.</b> A call that might hold more than there is, for all that is known, runs alone: what it holds then shows what
- * others like it need. Solitude ends after a second, or after {@link PoolSetBuilder#hostPatience} if that is less: the call then counts with
- * what it has held so far. A call that has waited as long to be alone, and as long since the last such call was admitted, is admitted beside
- * others, with the best guess.
+ * <p><b>Unknown needs.</b> A call that might hold more memory than exists, as far as is known, runs alone: the memory
+ * held then shows the need of similar calls. Solitude ends after a second, or after {@link PoolSetBuilder#hostPatience}
+ * if shorter: the call then counts with the memory held so far. A call that has waited as long for solitude, and as
+ * long since the last such admission, is admitted beside others, with the best guess.
  *
- * <p><b>Shut.</b> Where calls have failed so that another may go on, no call is admitted while what they release is kept for that one's request
- * ({@link Claim}): its inputs, which cannot wait, would be refused.
+ * <p><b>Shut.</b> Where calls have failed so that another may go on, no call is admitted while the released memory is
+ * kept for the favoured request ({@link Claim}): the inputs of a new call, which cannot wait, would be refused.
  *
- * <p><b>Several devices.</b> A call that needs memory of several devices asks at one gate after the other, in {@link #ORDER}, so that no two
- * calls wait for what the other has.
+ * <p><b>Several devices.</b> A call that needs memory of several devices joins one gate after the other, in {@link
+ * #ORDER}, so that no two calls wait for each other's memory.
  *
- * <p><b>Bounds.</b> While the line moves, a call waits for its turn, however long that takes. The first in line is admitted without room when
- * nobody has been for {@link PoolSetBuilder#patience}, or for {@link PoolSetBuilder#hostPatience} while no admitted call runs, since then only
- * the host can release anything. Such a call competes for memory with others, see {@link PoolSet}. Nothing fails here.
+ * <p><b>Bounds.</b> While the line moves, a call waits for its turn, however long. The first in line is admitted
+ * without room when no call has been admitted for {@link PoolSetBuilder#patience}, or for {@link
+ * PoolSetBuilder#hostPatience} while no admitted call runs, since then only the host can release anything. Such a call
+ * competes for memory with others, see {@link PoolSet}. Nothing fails here.
  *
  * <p>Safe from any thread.
  */
 public final class AdmissionGate {
     /*
-     * GATE-1: no call stays outside that fits. A call joins the line before it reads what is committed and kept, and whether the gate is
-     * shut; who releases some of that, or opens the gate, reads the length of the line afterwards.
-     * GATE-2: what a call was admitted with is released once: by the exit that takes its state from ADMITTED to LEFT.
-     * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and before its whole need
-     * is committed. So calls that become due together do not each take a part of what one of them needs.
+     * GATE-1: no fitting call stays outside. A call joins the line before reading the committed and kept bytes, and
+     * whether the gate is shut; a thread releasing such bytes, or opening the gate, reads the length of the line
+     * afterwards.
+     * GATE-2: the bytes committed at admission are released once: by the exit that takes the state from ADMITTED to
+     * LEFT.
+     * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and
+     * before its whole need is committed. So calls becoming due together do not each take a part of one call's need.
      */
 
-    /** The order in which a call asks at several gates. */
+    /** The order of gates for a call that joins several. */
     public static final Comparator<AdmissionGate> ORDER = Comparator.comparingInt(gate -> gate.number);
 
-    /** How often the first call in line is overtaken. A guess, not measured. */
+    /** The number of overtakings of the first call in line. A guess, not measured. */
     static final int OVERTAKINGS = 32;
 
-    /** How many calls are looked at for one that fits. A guess, not measured. */
+    /** The number of calls examined for a fitting call. A guess, not measured. */
     private static final int LOOKED_AT = 64;
 
-    /** How long a call is alone whose need nobody knows, and waits to be, at most. A guess, not measured. */
+    /** The longest solitude of a call with an unknown need, and the longest wait for solitude. A guess, not measured. */
     private static final long SOLITUDE = TimeUnit.SECONDS.toNanos(1);
 
     private static final long SOONEST = TimeUnit.MILLISECONDS.toNanos(10);
@@ -81,13 +86,13 @@ public final class AdmissionGate {
 
     private final Object lock = new Object(); // innermost
     private final List<Admission> line =
-            new ArrayList<>(); // calls that are ready, by age; guarded by lock, as are the next
-    private final List<Admission> ahead = new ArrayList<>(); // calls that are not
-    private long lastGuess = Long.MIN_VALUE / 2; // when a call whose need is not known was admitted, by the clock
+            new ArrayList<>(); // ready calls, by age; guarded by lock, as are the next fields
+    private final List<Admission> ahead = new ArrayList<>(); // calls that are not ready
+    private long lastGuess = Long.MIN_VALUE / 2; // time of the last admission of a call with an unknown need, by the clock
     private final List<Admission> alone =
-            new ArrayList<>(); // calls to which more is committed than they are known to need
+            new ArrayList<>(); // calls with more committed than their known need
     private boolean isLookDue;
-    private volatile int waiting; // calls outside
+    private volatile int waiting; // number of calls outside
 
     AdmissionGate(PoolSetBuilder builder, int number) {
         this.number = number;
@@ -110,10 +115,10 @@ public final class AdmissionGate {
     }
 
     /**
-     * Admits a call that is ready at once, without a lock, if it fits for all that is known, and no other call waits.
+     * Admits a ready call at once, without a lock, if the call fits as far as is known, and no other call waits.
      *
-     * @param consumer the consumer that its memory is charged to
-     * @param estimate what it will hold
+     * @param consumer the consumer charged with the memory
+     * @param estimate the expected memory of the call
      * @return null when the call has to {@linkplain #join join the line}
      */
     public @Nullable Admission tryAdmit(String consumer, MemoryEstimate estimate) {
@@ -123,7 +128,7 @@ public final class AdmissionGate {
             return null;
         }
         if (commit(quota, need, 0) != null) {
-            return null; // a call that saw no room meanwhile is served when this one joins
+            return null; // a call that saw no room meanwhile is served when this call joins
         }
         Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
         admission.admitted(need);
@@ -131,10 +136,10 @@ public final class AdmissionGate {
     }
 
     /**
-     * Admits a call at once whose work waits for a fence, if its inputs fit, and no other call waits.
+     * Admits a call with work waiting for a fence at once, if the inputs fit, and no other call waits.
      *
-     * @param consumer the consumer that its memory is charged to
-     * @param estimate what it will hold
+     * @param consumer the consumer charged with the memory
+     * @param estimate the expected memory of the call
      * @return null when the call has to {@linkplain #join join the line}
      */
     public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
@@ -152,7 +157,7 @@ public final class AdmissionGate {
         return commit(quota, share -> share.tryCommit(need, had), need, had);
     }
 
-    /** Commits in the quota, if there is one, and in all; returns the one that is full, null when the need is committed. */
+    /** Commits in the quota, if there is one, and in all; returns the full share, null when the need is committed. */
     private @Nullable Share commit(@Nullable Share quota, Predicate<Share> commit, long need, long had) {
         if (quota != null && !commit.test(quota)) {
             return quota;
@@ -167,8 +172,8 @@ public final class AdmissionGate {
     }
 
     /**
-     * What to commit to a call that might hold more than there is, since then nothing is known of how many fit beside each other: everything, or
-     * its quota, whichever ends what it can hold; 0 for other calls.
+     * Returns the commitment for a call that might hold more memory than exists, since nothing is known of how many
+     * such calls fit beside each other: everything, or the quota, whichever bounds the call; 0 for other calls.
      */
     private long unknown(@Nullable Share quota, MemoryEstimate estimate) {
         long most = estimate.most();
@@ -182,14 +187,15 @@ public final class AdmissionGate {
     }
 
     /**
-     * Adds a call to the line, and admits it if its turn has come.
+     * Adds a call to the line, and admits the call if its turn has come.
      *
-     * @param consumer the consumer that its memory is charged to
-     * @param estimate what it will hold
-     * @param isAhead whether its work waits for a fence, which {@link Admission#due} says is reached
-     * @param told run once when the call is admitted, also before this returns, by a thread that holds locks: MUST NOT block or lock, MAY
-     *     start a thread; null for a caller that {@linkplain Admission#await waits} on this thread
-     * @return its place
+     * @param consumer the consumer charged with the memory
+     * @param estimate the expected memory of the call
+     * @param isAhead whether the call's work waits for a fence, reported as reached through {@link Admission#due}
+     * @param told run once when the call is admitted, possibly before this method returns, by a thread that holds
+     *     locks: MUST NOT block or lock, MAY start a thread; null for a caller that {@linkplain Admission#await waits}
+     *     on this thread
+     * @return the place of the call
      */
     public Admission join(
             String consumer, MemoryEstimate estimate, boolean isAhead, @Nullable Consumer<Admission> told) {
@@ -213,7 +219,7 @@ public final class AdmissionGate {
         waiting = line.size() + ahead.size();
     }
 
-    /** Takes a call out of the line; false when it is not there. */
+    /** Takes a call out of the line; returns false when the call is not in line. */
     boolean leave(Admission admission) {
         synchronized (lock) {
             if (!admission.leave(true)) {
@@ -226,7 +232,7 @@ public final class AdmissionGate {
         }
     }
 
-    /** The fence of a call has been reached: it stands in line for its need, or for the rest of that. */
+    /** Records that the fence of a call has been reached: the call stands in line for its need, or for the rest of its need. */
     void due(Admission admission) {
         synchronized (lock) {
             if (!admission.isAhead || admission.isOver()) {
@@ -237,7 +243,7 @@ public final class AdmissionGate {
             int at = line.size();
             while (at > 0
                     && line.get(at - 1).since
-                            >= admission.since) { // whoever asked in the same tick may wait for its inputs
+                            >= admission.since) { // a call joined in the same tick may wait for the inputs of this call
                 at--;
             }
             line.add(at, admission);
@@ -246,14 +252,14 @@ public final class AdmissionGate {
         look();
     }
 
-    /** Releases what an admitted call was committed. */
+    /** Releases the bytes committed to an admitted call. */
     void exit(Admission admission) {
         if (admission.isPlain()) {
             release(admission);
             wake();
             return;
         }
-        synchronized (lock) { // behind a concurrent end of its wait
+        synchronized (lock) { // after a concurrent end of the call's wait
             line.remove(admission);
             count();
             alone.remove(admission);
@@ -264,7 +270,7 @@ public final class AdmissionGate {
     }
 
     private void release(Admission admission) {
-        long needed = admission.estimate.bytes(); // if it succeeded, what it has shown
+        long needed = admission.estimate.bytes(); // the need shown by the call, if successful
         all.needs(needed);
         all.release(admission.committed(), 0);
         if (admission.quota != null) {
@@ -273,7 +279,7 @@ public final class AdmissionGate {
         }
     }
 
-    /** The inputs of a call no longer count as those of a call admitted for its inputs alone. Under the lock. */
+    /** Stops counting the inputs of a call as inputs of a call admitted for the inputs alone. Under the lock. */
     private void releaseAhead(Admission admission) {
         long inputs = admission.inputs();
         all.releaseAhead(inputs);
@@ -282,7 +288,10 @@ public final class AdmissionGate {
         }
     }
 
-    /** Runs an action once the whole need of a call is committed, on a thread of its own; returns false if the call does not wait for that. */
+    /**
+     * Runs an action once the whole need of a call is committed, on a separate thread; returns false if the call does
+     * not wait for the commitment.
+     */
     boolean whenWhole(Admission admission, Runnable action) {
         synchronized (lock) {
             return admission.whenWhole(action);
@@ -290,14 +299,13 @@ public final class AdmissionGate {
     }
 
     /**
-     * Whether calls run that have no stake in the list: more is committed than to the calls in the list. Under the lock of the set, so that
-     * no call enters the list meanwhile.
+     * Whether calls without a stake in the list run: more is committed than to the calls in the list. Under the lock of
+     * the set, so that no call enters the list meanwhile.
      */
     boolean runsOthers(StakeList stakes) {
         synchronized (lock) {
-            long running = all.running(); // read first: what a call commits later is not in the sum, since the call has
-            // no stake
-            Set<Admission> known = new HashSet<>(); // several calls may have one
+            long running = all.running(); // read first: a later commitment is not in the sum, since its call has no stake
+            Set<Admission> known = new HashSet<>(); // several calls may share an admission
             for (Stake stake : stakes) {
                 Admission call = stake.holder.admission(this);
                 if (call != null && call.isAdmitted() && known.add(call)) {
@@ -315,7 +323,7 @@ public final class AdmissionGate {
         }
     }
 
-    /** Adds to what the host or programs keep, or subtracts. Under the lock of the set, which is never acquired under this gate's. */
+    /** Adds to the memory kept by the host or programs, or subtracts. Under the lock of the set, never acquired under this gate's lock. */
     void keep(@Nullable Share quota, long bytes, boolean byProgram) {
         all.keep(bytes, byProgram);
         if (quota != null) {
@@ -327,10 +335,10 @@ public final class AdmissionGate {
     }
 
     /**
-     * Admits no call within a limit until {@link #open}: what is released there is kept for one request, so a call's inputs would be refused.
-     * Under the lock of the set, as is that.
+     * Admits no call within a limit until {@link #open}: released memory is kept for one request, so the inputs of a
+     * call would be refused. Under the lock of the set, like {@link #open}.
      *
-     * @param quota the limit; null for that of the device
+     * @param quota the limit; null for the limit of the device
      */
     void shut(@Nullable Share quota) {
         limit(quota).shut(true);
@@ -355,8 +363,9 @@ public final class AdmissionGate {
     }
 
     /**
-     * Serves the line, and sees to it that this happens again while calls wait, whatever others do: within {@link #solitude} while one of them
-     * is ready. So who exits or leaves need not schedule a look, and nobody goes in later than that.
+     * Serves the line, and schedules further service while calls wait, whatever others do: within {@link #solitude}
+     * while a waiting call is ready. So exiting or leaving calls need not schedule a look, and no call waits longer for
+     * a look.
      */
     private void look() {
         long next;
@@ -382,10 +391,10 @@ public final class AdmissionGate {
     /** A look at the line. Guarded by the lock. */
     private final class Look {
         private final long now = clock.getAsLong();
-        private final Set<Share> behind = new HashSet<>(); // quotas that calls wait for
-        private @Nullable Admission first; // that waits for memory
-        private long refused = Long.MAX_VALUE; // bytes for which there was no room, at least
-        private long next = Long.MAX_VALUE; // in how many nanoseconds a call may have waited for long enough
+        private final Set<Share> behind = new HashSet<>(); // quotas with waiting calls
+        private @Nullable Admission first; // first call waiting for memory
+        private long refused = Long.MAX_VALUE; // smallest number of bytes without room
+        private long next = Long.MAX_VALUE; // nanoseconds until a call may have waited for long enough
 
         /** Whether calls further behind may go in. */
         boolean isOpen() {
@@ -397,14 +406,14 @@ public final class AdmissionGate {
             return behind.contains(call.quota);
         }
 
-        /** Whether a call whose need is not known has waited for long enough to go in beside others. */
+        /** Whether a call with an unknown need has waited for long enough to go in beside others. */
         boolean hasWaitedToBeAlone(Admission call) {
             long waited = now - Math.max(call.readySince, lastGuess);
             next = waited < solitude ? Math.min(next, solitude - waited) : next;
             return waited >= solitude;
         }
 
-        /** A call does not fit. */
+        /** Records that a call does not fit. */
         void waits(Admission call, Share full) {
             if (full != all) {
                 behind.add(full);
@@ -413,13 +422,13 @@ public final class AdmissionGate {
             }
         }
 
-        /** Whether the first call that waits for a share has waited for long enough. */
+        /** Whether the first call waiting for a share has waited for long enough. */
         boolean hasWaited(Admission call, Share full) {
             if (full == all && first != null) {
                 return false;
             }
             long waited = now - Math.max(call.readySince, full.lastAdmitted);
-            boolean isBrief = full.isQuiet() || waited < hostPatience; // it may be alone by then
+            boolean isBrief = full.isQuiet() || waited < hostPatience; // the call may be alone by then
             long bound = isBrief ? hostPatience : patience;
             if (bound != Long.MAX_VALUE && waited >= bound) {
                 return true;
@@ -448,7 +457,7 @@ public final class AdmissionGate {
         }
     }
 
-    /** Admits the calls whose turn has come; returns in how many nanoseconds another may have waited long enough. Under the lock. */
+    /** Admits the calls whose turn has come; returns the nanoseconds until another call may have waited long enough. Under the lock. */
     private long serve() {
         if (waiting == 0) {
             return Long.MAX_VALUE;
@@ -456,14 +465,14 @@ public final class AdmissionGate {
         Look look = new Look();
         endSolitude(look);
         serveReady(look);
-        if (look.first == null) { // else calls that wait for fences would take what it waits for
+        if (look.first == null) { // otherwise calls waiting for fences would take the missing memory
             serveAhead(look);
         }
         count();
         return waiting == 0 ? Long.MAX_VALUE : look.next;
     }
 
-    /** Who has run alone for long enough counts with what it has held by then. */
+    /** Counts the calls that have run alone for long enough with the memory held so far. */
     private void endSolitude(Look look) {
         for (Iterator<Admission> each = alone.iterator(); each.hasNext(); ) {
             Admission call = each.next();
@@ -488,7 +497,7 @@ public final class AdmissionGate {
         for (Iterator<Admission> each = line.iterator(); each.hasNext() && looked < LOOKED_AT && look.isOpen(); ) {
             Admission call = each.next();
             if (look.isBehind(call)) {
-                continue; // not counted: how many wait for a quota says nothing of others
+                continue; // not counted: waiters for a quota show nothing about others
             }
             looked++;
             long had = call.inputs();
@@ -496,7 +505,7 @@ public final class AdmissionGate {
             long most = unknown(call.quota, call.estimate);
             boolean isGuess = most > bytes;
             if (!isGuess && bytes - had >= look.refused) {
-                continue; // released meanwhile: whoever asked before is next
+                continue; // memory was released meanwhile: an earlier call is next
             }
             long need = isGuess ? most : bytes;
             Share full = isGuess ? commitAll(call, most) : commit(call.quota, bytes, had);
@@ -519,7 +528,7 @@ public final class AdmissionGate {
         }
     }
 
-    /** Commits everything, or a quota, to a call whose need is not known; returns the share that is in use, null when it is committed. */
+    /** Commits everything, or a quota, to a call with an unknown need; returns the share in use, null when committed. */
     private @Nullable Share commitAll(Admission call, long most) {
         long had = call.inputs();
         long inputs = call.estimate.inputs();
@@ -566,7 +575,7 @@ public final class AdmissionGate {
     }
 
     /**
-     * Returns how many calls wait to be admitted.
+     * Returns the number of calls waiting to be admitted.
      *
      * @return the number at some moment
      */
@@ -575,7 +584,7 @@ public final class AdmissionGate {
     }
 
     /**
-     * Returns how many bytes admitted calls may come to hold.
+     * Returns the number of bytes that admitted calls may come to hold.
      *
      * @return bytes at some moment
      */

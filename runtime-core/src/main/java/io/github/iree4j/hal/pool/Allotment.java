@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Grants memory to new requests and to those in line, see {@link PoolSet}, and keeps the accounts. Guarded by the lock of the set. */
+/** Grants memory to new requests and to requests in line, see {@link PoolSet}, and keeps the accounts. Guarded by the lock of the set. */
 final class Allotment {
     private static final Logger LOG = LoggerFactory.getLogger(Allotment.class);
 
-    /** How many free blocks are refused before the pool grows instead. A guess, not measured. */
+    /** The number of refused free blocks after which the pool grows instead. A guess, not measured. */
     private static final int REFUSALS_BEFORE_GROWTH = 64;
 
-    /** Logs reservations and releases at TRACE; {@code bin/reservations} turns them into a recording. */
+    /** Logs reservations and releases at TRACE; {@code bin/reservations} turns the log into a recording. */
     private static final Logger RESERVATIONS = LoggerFactory.getLogger(Reservation.class);
 
     private final boolean traced = RESERVATIONS.isTraceEnabled(); // read once: each result of each call reserves
@@ -42,7 +42,7 @@ final class Allotment {
     private final long capacity; // the provider's
     private long live;
     private long livePeak;
-    private long releasing; // bytes of reservations whose release is announced
+    private long releasing; // bytes of reservations with an announced release
     private boolean closed;
 
     Allotment(
@@ -78,10 +78,11 @@ final class Allotment {
     // ---- Finding memory.
 
     /**
-     * Grants a new request, if it may overtake the line and memory is free.
+     * Grants a new request, if the request may overtake the line and memory is free.
      *
-     * @param thorough whether to search on when the first look finds nothing, and to decide to get a slab
-     * @return null when there is none, or none before the slab that was decided on has arrived
+     * @param thorough whether to continue the search after a first look without a result, and to decide on acquiring a
+     *     slab
+     * @return null when no memory is free, or none before the arrival of the new slab
      * @throws IreeException when the request can never be granted
      */
     @Nullable
@@ -108,7 +109,7 @@ final class Allotment {
     }
 
     /**
-     * Returns how many bytes of a pool a request takes.
+     * Returns the number of a pool's bytes taken by a request.
      *
      * @throws IreeException when the request can never be granted
      */
@@ -125,19 +126,20 @@ final class Allotment {
         return length;
     }
 
-    /** Counts the reason why the last request was refused blocks, if it was. */
+    /** Counts the reason for the last request's refused blocks, if any. */
     void countRefusals(Pool pool) {
         pool.refused(match);
     }
 
-    /** The largest request that this account can ever be granted from the pool. */
+    /** The largest request grantable to this account from the pool. */
     private long limit(Pool pool, Account account) {
         return Math.min(Math.min(slabs.budget, capacity), Math.min(pool.options.budget(), account.quota));
     }
 
     /**
-     * Whether a consumer must not overtake a request that does not fit, though nobody has a claim. What streams have released and still use
-     * does not count: it comes back as well, but who runs after its users can have it now.
+     * Whether a consumer must not overtake a request that does not fit, though nobody has a claim. Memory released by
+     * streams and still in use does not count: such memory comes back too, but is available now to requesters running
+     * after its users.
      */
     private boolean staysBehind(Account account) {
         return releasing > 0 && account.transientLive == 0 && busy.getAsBoolean();
@@ -155,7 +157,7 @@ final class Allotment {
         if (account.isOverQuota(length)) {
             return null;
         }
-        // Programs allocate zero bytes too: they get the smallest block, so that every buffer has its own address.
+        // Programs allocate zero bytes too and get the smallest block, so that every buffer has its own address.
         long needed = Math.max(length, pool.store.lengthFor(1));
         Block block = find(pool, request, needed, thorough);
         if (block == null) {
@@ -196,7 +198,7 @@ final class Allotment {
         return reservation;
     }
 
-    /** Returns what the requester must wait for before it uses its reservation; null when it must not use it. */
+    /** Returns the waits required before the requester uses its reservation; null when the requester must not use the reservation. */
     @Nullable
     List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
         match.begin(after, timepoints);
@@ -215,7 +217,7 @@ final class Allotment {
             block = pool.store.take(needed, aligned, match, BlockStore.UNLIMITED);
         }
         if (block != null || request.prefersReuse() && match.wasRefused()) {
-            return block; // a block that fits but is still in use will be free
+            return block; // a fitting block that is still in use will be free
         }
         if (slabs.grow(pools, pool, needed, aligned)) {
             return null; // the caller tries again once the slab has arrived
@@ -300,7 +302,7 @@ final class Allotment {
         return waiter;
     }
 
-    /** Removes a request from the line, if it is there. */
+    /** Removes a request from the line, if present. */
     boolean leave(Waiter waiter) {
         if (!line.remove(waiter)) {
             return false;
@@ -319,7 +321,7 @@ final class Allotment {
         }
     }
 
-    /** Grants what can be granted. Called after each release and completion. */
+    /** Grants all grantable requests. Called after each release and completion. */
     void serve() {
         if (line.size() > 0 && line.serve(pools, serving)) {
             watchDeaths();
@@ -335,7 +337,7 @@ final class Allotment {
         serve();
     }
 
-    /** Fails the requests that wait in vain or have waited too long. */
+    /** Fails requests that have no prospect of memory or have waited too long. */
     void reviewLine() {
         if (closed) {
             return;
@@ -343,7 +345,7 @@ final class Allotment {
         long now = clock.getAsLong();
         turns.endBefore(now);
         long grants = turns.grants();
-        if (knots.isStill(now, slabs.isGrowing(), grants)) { // what claims hold back may be what everything waits for
+        if (knots.isStill(now, slabs.isGrowing(), grants)) { // everything may wait for requests held back by claims
             turns.suspend(true);
             serve();
             turns.suspend(false);
@@ -408,7 +410,7 @@ final class Allotment {
         }
     }
 
-    /** Whether a waiter cannot be granted, even once all work has finished, before the host frees memory that it keeps. */
+    /** Whether a waiter cannot be granted, even once all work has finished, before the host frees memory kept by the host. */
     private boolean waitsForHost(Waiter waiter) {
         Pool pool = waiter.pool;
         long kept = pools.stream().mapToLong(Pool::persistentLive).sum();
@@ -417,14 +419,14 @@ final class Allotment {
                 > Math.min(room, waiter.account.quota - waiter.account.persistentLive);
     }
 
-    /** Notes that a holder may have ended. */
+    /** Records that a holder may have ended. */
     void reviewed(Stake stake) {
         knots.reviewed(stake);
     }
 
     // ---- Messages and statistics.
 
-    /** Explains why a request would have to wait, for a caller that cannot. */
+    /** Explains why a request would have to wait, for a caller unable to wait. */
     IreeException doesNotFitNow(Pool pool, ReservationRequest request) {
         return refused(pool, request, shortage.now(pool, request, account(request)), null);
     }

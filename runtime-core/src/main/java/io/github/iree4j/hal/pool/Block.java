@@ -4,14 +4,14 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import org.jspecify.annotations.Nullable;
 
-/** A part of a slab, free or reserved. This is all the state kept for it; it does not grow with the number of uses. */
+/** A part of a slab, free or reserved. This object is the whole state of the block; the state does not grow with the number of uses. */
 final class Block {
     Home home;
-    long offset; // in the slab
+    long offset; // offset of the block in the slab
     long length;
     boolean free;
 
-    // Of a reserved block: what was requested, and by whom.
+    // Size, lifetime and owners of a reserved block.
     long used;
     boolean persistent;
 
@@ -22,13 +22,13 @@ final class Block {
     Stake stake;
 
     /**
-     * Of a free block, what must have finished before its bytes are reused; of a reserved one, what that was when it was reserved. Null
-     * while the bytes are unused.
+     * The work that must have finished before the bytes of a free block are reused; for a reserved block, the value at
+     * the reservation. Null while the bytes are unused.
      */
     @Nullable
     Frontier death;
 
-    /** The frontier that a wait is registered for, so that there is one wait at a time. */
+    /** The frontier of the registered wait; a block has at most one wait. */
     @Nullable
     Frontier watched;
 
@@ -64,7 +64,7 @@ final class Block {
         return size <= length && alignedOffset(alignment) <= end - size;
     }
 
-    /** Notes whose it is from now on. */
+    /** Records the new owners. */
     void reserved(long length, boolean isPersistent, Account owner, @Nullable Stake holder) {
         used = length;
         persistent = isPersistent;
@@ -72,24 +72,24 @@ final class Block {
         stake = holder;
     }
 
-    /** Notes that it is nobody's. */
+    /** Records that the block has no owner. */
     void released() {
         account = null;
         stake = null;
     }
 
-    /** A slab that a pool has. */
+    /** A slab of a pool. */
     static final class Home {
         final Slab slab;
         int reserved; // number of reserved blocks
-        int accessed; // blocks released ahead, which the host may still access
-        long idleSince; // when the last block was released
+        int accessed; // number of blocks released ahead: the host may still access their bytes
+        long idleSince; // time of the last release of a block
 
         Home(Slab slab) {
             this.slab = slab;
         }
 
-        /** Whether it has no user and stays only until the host, which may still access it, has retired the last one. */
+        /** Whether the slab has no user and stays only until the host, which may still access the bytes, has retired the last access. */
         boolean isLeaving() {
             return reserved == 0 && accessed > 0;
         }

@@ -5,11 +5,11 @@ import io.github.iree4j.hal.pool.Waiter.Overtakings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What others leave to one request in line: memory within a limit, the budget or a quota. {@link Turns} says who has a claim. Guarded by the
- * lock of the set.
+ * The memory left by others to a request in line, within a limit: the budget or a quota. {@link Turns} gives claims
+ * to requests. Guarded by the lock of the set.
  */
 final class Claim {
-    /** How many requests calls are granted in spite of a claim, since it cannot be met without their memory. A guess, not measured. */
+    /** The number of requests granted to calls in spite of a claim, if the claim cannot be met without their memory. A guess, not measured. */
     static final int EXCEPTIONS = 32;
 
     final long limit;
@@ -17,12 +17,12 @@ final class Claim {
     private final Knots knots;
     private final AdmissionGate gate;
     private @Nullable Waiter waiter;
-    private boolean overOlder; // older requests give way too
-    private long since; // the number of the last grant before it
+    private boolean overOlder; // whether older requests give way too
+    private long since; // number of the last grant before the claim
     private long beside; // transient bytes of later grants without a call
-    private long until; // the clock's nanoseconds
+    private long until; // end of the claim, in nanoseconds of the clock
     private int exceptions;
-    private boolean shuts; // the gate, within the limit
+    private boolean shuts; // whether the claim has shut the gate, within the limit
 
     Claim(long limit, @Nullable Account account, Knots knots, AdmissionGate gate) {
         this.limit = limit;
@@ -31,7 +31,7 @@ final class Claim {
         this.gate = gate;
     }
 
-    /** The request that others give way to; null for none. */
+    /** The claiming request; null for none. */
     @Nullable
     Waiter waiter() {
         return waiter;
@@ -54,7 +54,7 @@ final class Claim {
         return account == null ? null : account.share;
     }
 
-    /** Whether requests older than its own give way. */
+    /** Whether older requests give way too. */
     boolean isOverOlder() {
         return overOlder;
     }
@@ -87,7 +87,7 @@ final class Claim {
                 && canBeMet(first);
     }
 
-    /** Ends a claim to which nobody can give way now, unless others have failed for it. */
+    /** Ends a claim if nobody can give way now, unless others have failed for the claim. */
     void endInVain() {
         if (waiter != null && !overOlder && !suits(waiter)) {
             end();
@@ -114,12 +114,13 @@ final class Claim {
                 || !suits(first)) {
             return true;
         }
-        // Where the bytes are there and only their places are not, nobody gets more until they are in one place.
+        // Where enough bytes are free but not contiguous, no other request gets memory until enough bytes are
+        // contiguous.
         long room = first.length <= limit - live ? 0 : limit - first.length - beside - knots.staying(this);
         return length <= room || stake != null && isNeeded(stake, room);
     }
 
-    /** Whether the claim cannot be met as long as this call waits, which held memory before. */
+    /** Whether the claim cannot be met while this call waits, given that the call held memory before the claim. */
     private boolean isNeeded(Stake stake, long room) {
         return exceptions < EXCEPTIONS && held(stake) && (stake.isWaiting() ? room : room - stake.live) < 0;
     }

@@ -1,13 +1,13 @@
 package io.github.iree4j.hal.pool;
 
 /**
- * The memory charged to one consumer.
+ * The memory charged to a consumer.
  *
- * @param consumer its name; empty for consumers without one
- * @param quota bytes that it may have
+ * @param consumer the name of the consumer; empty for unnamed consumers
+ * @param quota bytes permitted to the consumer
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
- * @param bytesPeak the peak of their sum
+ * @param bytesPeak the peak of transient and persistent bytes together
  */
 public record ConsumerStatistics(
         String consumer, long quota, long bytesTransient, long bytesPersistent, long bytesPeak) {}

@@ -11,30 +11,33 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the death frontiers of blocks that are merged. One thread at a time.
+ * Joins the death frontiers of merged blocks. One thread at a time.
  *
- * <p>A join with more entries than a block keeps loses some and is tainted. The lost entries are recorded here, for all blocks together:
- * once all of them are over, no block's taint means anything any more. So a block that stays tainted because it never meets another
- * free block is not lost for reuse, and the record is bounded by the number of axes.
+ * <p>A join with more entries than a block keeps loses some entries and is tainted. The lost entries are recorded here,
+ * for all blocks together: once all lost entries have ended, no block's taint has a meaning any more. So a block that
+ * stays tainted because it never meets another free block is not lost for reuse, and the record is bounded by the
+ * number of axes.
  *
- * <p>An entry on an axis that failed is over once nothing up to it is in flight there. Not so what an operation had lost: that is known to be
- * over only if the operation has completed. Where it fails, the blocks that wait for it are not used again.
+ * <p>An entry on a failed axis has ended once nothing up to the entry's epoch is in flight on the axis. An entry lost
+ * by an operation is known to have ended only if the operation has completed. Where the operation fails, the blocks
+ * waiting for the operation are not used again.
  */
 final class DeathFrontiers {
     private final CompletedEpochs completed;
     private final Predicate<Frontier> over;
     private final int capacity;
-    private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch that a tainted block has lost
-    private final Map<Long, Long> owed = new HashMap<>(); // likewise, of operations that had lost entries themselves
+    private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch lost by a tainted block
+    private final Map<Long, Long> owed = new HashMap<>(); // likewise, of operations with lost entries
 
-    /** For work that never fails. */
+    /** Creates death frontiers for work that never fails. */
     DeathFrontiers(CompletedEpochs completed, int capacity) {
         this(completed, death -> death.isCompleted(completed), capacity);
     }
 
     /**
-     * For work on axes of a tracker. An axis that the tracker does not know is one of another domain, whose work an operation of this one has
-     * waited for: that operation is in the frontier too, so the other's entry says nothing, and nobody would learn when it is over.
+     * Creates death frontiers for work on axes of a tracker. An axis unknown to the tracker belongs to another domain,
+     * and an operation of this domain has waited for the work of the other domain. The waiting operation is in the
+     * frontier too, so the foreign entry adds nothing, and nobody would learn of its end.
      */
     DeathFrontiers(FrontierTracker tracker, int capacity) {
         this(
@@ -53,7 +56,7 @@ final class DeathFrontiers {
         return completed;
     }
 
-    /** Returns what must have finished before the bytes of both may be used. Null stands for unused bytes. */
+    /** Returns the work that must have finished before the bytes of both blocks may be used. Null stands for unused bytes. */
     @Nullable
     Frontier join(@Nullable Frontier left, @Nullable Frontier right) {
         if (right == null) {
@@ -74,7 +77,7 @@ final class DeathFrontiers {
         all.merge(left, completed);
         all.merge(right, completed);
         boolean whole =
-                !all.isTainted() || all.size() < Frontier.MAXIMUM_CAPACITY; // else this very join may have lost some
+                !all.isTainted() || all.size() < Frontier.MAXIMUM_CAPACITY; // otherwise this very join may have lost entries
         all.prune(completed);
         if (whole && all.size() <= capacity) {
             return all.snapshot();
@@ -98,14 +101,14 @@ final class DeathFrontiers {
         return death.size() == 0 ? !death.isTainted() : over.test(death);
     }
 
-    /** A join has no producer, so the producer of a tainted input is recorded. */
+    /** Records the producer of a tainted input, since a join has no producer. */
     private void owe(Frontier input) {
         if (input.isTainted() && input.hasProducer()) {
             owed.merge(input.producerAxis(), input.producerEpoch(), Math::max);
         }
     }
 
-    /** Whether the frontier is tainted by entries lost in a join that are not all over. */
+    /** Whether the frontier is tainted by entries lost in a join, and some of the entries have not ended. */
     boolean isTainted(Frontier death) {
         return death.isTainted() && !death.hasProducer() && !isSettled();
     }
@@ -116,7 +119,7 @@ final class DeathFrontiers {
         return lost.isEmpty() && owed.isEmpty();
     }
 
-    /** Whether all work that used bytes with this death frontier has finished. */
+    /** Whether all users of bytes with this death frontier have finished. */
     boolean isCompleted(@Nullable Frontier death) {
         if (death == null || isComplete(death)) {
             return true;
@@ -125,8 +128,9 @@ final class DeathFrontiers {
     }
 
     /**
-     * Whether it will never be known that the work has finished that used bytes with this death frontier: what is named is over, and what an
-     * operation had lost that failed is not. False of work that has finished, and of work that may be found to have.
+     * Whether the end of the users of bytes with this death frontier will never be known: the named entries have ended,
+     * but an operation with lost entries has failed. False for finished work, and for work whose end may still become
+     * known.
      */
     boolean isNeverKnown(@Nullable Frontier death) {
         if (death == null || isCompleted(death) || !areEntriesOver(death)) {
@@ -147,7 +151,7 @@ final class DeathFrontiers {
         return true;
     }
 
-    /** Returns what to wait for until {@link #isCompleted}: never a tainted frontier without a producer. */
+    /** Returns the frontier to wait for until {@link #isCompleted}: never a tainted frontier without a producer. */
     Frontier toWaitFor(Frontier death) {
         if (!death.isTainted() || death.hasProducer()) {
             return death;

@@ -7,7 +7,7 @@ import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notifies a set when the work that used a free block has finished. One wait per block, registered under the lock of the set. */
+/** Notifies a set when the last user of a free block has finished. At most one wait per block, registered under the lock of the set. */
 final class DeathWatch {
     private static final Logger LOG = LoggerFactory.getLogger(DeathWatch.class);
 
@@ -15,7 +15,7 @@ final class DeathWatch {
     private final DeathFrontiers deaths;
     private final Runnable completed;
 
-    /** Creates a watch that calls {@code completed}, without the lock, when such work has finished. */
+    /** Creates a watch that calls {@code completed}, without the lock, when such a user has finished. */
     DeathWatch(FrontierTracker tracker, DeathFrontiers deaths, Runnable completed) {
         this.tracker = tracker;
         this.deaths = deaths;
@@ -33,7 +33,7 @@ final class DeathWatch {
         }
         block.watched = awaited;
         try {
-            // On a failed axis too: its work may still use the block, but not for ever.
+            // On a failed axis too: the work of the axis may still use the block, but not for ever.
             tracker.whenOver(awaited, failure -> {
                 if (failure == null) {
                     completed.run();

@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests in line may be granted without anybody's failing: those for memory of a holder that can run, or that waits only for such
- * requests itself. What is not known counts as hope, and waits of that kind end with patience. Guarded by the lock of the set.
+ * Finds the requests in line that may be granted without any failure: requests for memory of a holder that can run, or
+ * that waits only for such requests. Anything unknown counts as hope, and such waits end with patience. Guarded by the
+ * lock of the set.
  */
 final class Hope {
     static final int DEEPEST = 64; // longest chain of calls followed; chains may be cyclic
@@ -28,10 +29,10 @@ final class Hope {
     }
 
     /**
-     * Marks the holders that can run, and those that can once the former have.
+     * Marks the holders that can run, and the holders that can run once the former have run.
      *
-     * @param transientWithoutCall bytes that users of queues hold without a call
-     * @param persistentWithoutCall bytes that the host keeps without a call
+     * @param transientWithoutCall bytes held by users of queues without a call
+     * @param persistentWithoutCall bytes kept by the host without a call
      */
     void look(List<Waiter> line, long now, long transientWithoutCall, long persistentWithoutCall) {
         ofNoCallTransient = transientWithoutCall;
@@ -60,7 +61,7 @@ final class Hope {
     }
 
     private boolean isHopeful(Stake stake, List<Waiter> line) {
-        if (stake.live > 0 && stake.holder.isShort(gate)) { // the end of any call may give it room
+        if (stake.live > 0 && stake.holder.isShort(gate)) { // the end of any call may make room
             return stakes.all().stream().anyMatch(each -> each.hopeful);
         }
         Stake before = before(stake);
@@ -71,7 +72,7 @@ final class Hope {
                 && line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
     }
 
-    /** Returns the first call that waits for memory, in the chain of calls whose turn or end a holder waits for. */
+    /** Returns the first call waiting for memory, in the chain of calls whose turn or end a holder waits for. */
     private @Nullable Stake before(Stake stake) {
         MemoryHolder holder = stake.holder.isBehind();
         for (int i = 0; holder != null && i < DEEPEST; i++) {
@@ -84,7 +85,7 @@ final class Hope {
         return null;
     }
 
-    /** Whether a request has waited in vain for long enough to be sure, with nothing to be hoped for from the host. */
+    /** Returns whether a request has waited without hope for long enough to be sure, and nothing is to be hoped for from the host. */
     boolean isLost(Waiter waiter, long now, boolean moved) {
         if (isHopeful(waiter)) {
             waiter.hopeless = false;
@@ -94,14 +95,14 @@ final class Hope {
             waiter.hopeless = true;
             waiter.doubtedSince = now;
             waiter.hopelessSince = now;
-        } else if (moved && now - waiter.doubtedSince < Knots.END_NANOS) { // who moves without end is no hope for ever
+        } else if (moved && now - waiter.doubtedSince < Knots.END_NANOS) { // endless movement is no endless hope
             waiter.hopelessSince = now;
         }
         return now - waiter.hopelessSince >= Knots.CONFIRM_NANOS
                 && (isLostWithHost(waiter, now) || !resolution.fits(waiter, Hope::isKeptByHost));
     }
 
-    /** Whether the host holds nothing that the request waits for, or has been given time to release it. */
+    /** Whether the host holds no memory that the request waits for, or has had time to release such memory. */
     boolean isLostWithHost(Waiter waiter, long now) {
         return now - waiter.hopelessSince >= hostPatience || !mayComeFromHost(waiter);
     }
@@ -115,7 +116,7 @@ final class Hope {
         return block.stake == null ? block.persistent : block.stake.holder.isComplete() && !block.stake.holder.isKept();
     }
 
-    /** Whether another holder of the memory that the request waits for can run. */
+    /** Whether another holder of the missing memory can run. */
     private boolean isHopeful(Waiter waiter) {
         if ((waiter.byQuota ? waiter.account.ofNoCallTransient : ofNoCallTransient) > 0) {
             return true; // held by users of queues without a call, whose state is unknown
@@ -128,7 +129,7 @@ final class Hope {
         return waiter.stake != null && waiter.stake.hopeful;
     }
 
-    /** Whether it holds memory that the request waits for. */
+    /** Whether a stake holds memory that the request waits for. */
     private static boolean concerns(Stake stake, Waiter waiter) {
         return stake.live > 0 && (!waiter.byQuota || waiter.account.equals(stake.account));
     }

@@ -10,22 +10,23 @@ import java.lang.management.ManagementFactory;
 /**
  * Native host memory, aligned to 64 bytes as compiled code expects of every buffer.
  *
- * <p>New memory is zeroed, so a slab is resident from the start; and closing its arena briefly stops every thread of the JVM. Both are
- * reasons to keep slabs for a while.
+ * <p>New memory is zeroed, so a slab is resident from the start; and closing the arena of a slab briefly stops every
+ * thread of the JVM. Both are reasons to keep slabs for a while.
  */
 public final class HostSlabProvider implements SlabProvider {
     /** The minimum alignment of slabs. */
     public static final long ALIGNMENT = 64;
 
     /*
-     * Compiled kernels read outside of their buffers: for operators that pad with zeros, the compiler emits loads at out-of-range indices
-     * and discards their values. A load just outside of a slab would fault, so a slab lies between pages of zeros.
+     * Compiled kernels read outside of their buffers: for operators padding with zeros, the compiler emits loads at
+     * out-of-range indices and discards the loaded values. A load just outside of a slab would fault, so a slab lies
+     * between pages of zeros.
      */
     static final long MARGIN = 4096;
 
     private final Source source;
 
-    /** Where memory comes from. */
+    /** The source of memory. */
     @FunctionalInterface
     public interface Source {
         /**
@@ -33,14 +34,14 @@ public final class HostSlabProvider implements SlabProvider {
          *
          * @param size bytes
          * @param alignment a power of two
-         * @param arena frees it when it is closed
+         * @param arena frees the memory when closed
          * @return the memory, zeroed and resident
          * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory
          */
         MemorySegment allocate(long size, long alignment, Arena arena);
     }
 
-    /** Creates a provider of memory that Java allocates. */
+    /** Creates a provider of memory allocated by Java. */
     public HostSlabProvider() {
         this(HostSlabProvider::allocated);
     }
@@ -48,7 +49,7 @@ public final class HostSlabProvider implements SlabProvider {
     /**
      * Creates a provider.
      *
-     * @param source where memory comes from
+     * @param source the source of memory
      */
     public HostSlabProvider(Source source) {
         this.source = source;

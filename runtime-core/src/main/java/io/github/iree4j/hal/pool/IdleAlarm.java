@@ -7,8 +7,8 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes a set when its slabs may have been idle long enough, even when the set is not used. One alarm at a time. It references the set
- * weakly: a set that is unreachable is not woken. Guarded by the lock of the set.
+ * Wakes a set when its slabs may have been idle long enough, even when the set is not used. One alarm at a time. The
+ * alarm references the set weakly: an unreachable set is not woken. Guarded by the lock of the set.
  */
 final class IdleAlarm {
     private final LongFunction<Executor> delayed;
@@ -41,7 +41,7 @@ final class IdleAlarm {
         };
     }
 
-    /** Notes that the alarm has gone off. */
+    /** Records that the alarm has gone off. */
     void rang() {
         set = false;
     }

@@ -17,20 +17,21 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds requests in line that wait in vain: those in a knot (a deadlock, where every holder of the missing memory waits for memory itself),
- * and those that have waited too long. Guarded by the lock of the set.
+ * Finds requests in line without a prospect of memory: requests in a knot (a deadlock, where every holder of the
+ * missing memory waits for memory), and requests that have waited too long. Guarded by the lock of the set.
  *
- * <p>A knot is confirmed by a second look {@link #CONFIRM_NANOS} later: between the end of an operation and the start of the next, nothing
- * appears to be under way.
+ * <p>A knot is confirmed by a second look {@link #CONFIRM_NANOS} later: between the end of an operation and the start
+ * of the next, nothing appears to be under way.
  *
- * <p>KNOT-1: while a request is in line and nothing is under way, a look is due within {@link #CONFIRM_NANOS}. So a holder that begins to
- * wait need not announce it. While something is under way no look is needed: when it ends the line is served, which schedules one.
+ * <p>KNOT-1: while a request is in line and nothing is under way, a look is due within {@link #CONFIRM_NANOS}. So a
+ * holder need not announce the beginning of a wait. While something is under way no look is needed: the end of such
+ * work serves the line, and thereby schedules a look.
  */
 final class Knots {
     /** Long enough for a thread to start or resume an operation, short for a caller. A guess, not measured. */
     static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** How long a call may take to end and release its memory after one of its requests has failed. A guess, not measured. */
+    /** The time for a call to end and release its memory after the failure of a request. A guess, not measured. */
     static final long END_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final PoolSet set;
@@ -49,13 +50,13 @@ final class Knots {
     private final Hope hope;
     private final Resolution resolution;
     private long stirs; // number of releases, and of ends of work under way
-    private long stirsBefore; // its value at the previous look for a knot
-    private long moves; // the same and grants, at the previous look
-    private long stillSince; // the last look before which something moved
+    private long stirsBefore; // value of stirs at the previous look for a knot
+    private long moves; // stirs and grants at the previous look
+    private long stillSince; // time of the last look preceded by a movement
     private long due = Long.MAX_VALUE; // time of the next look
     private boolean isDue;
 
-    /** A request to fail: because it is late, for another to be granted, or since that is in vain. */
+    /** A request to fail: for its lateness, in favour of another request, or for lack of a prospect. */
     record Verdict(Waiter waiter, boolean late, @Nullable Waiter helped) {}
 
     Knots(
@@ -89,7 +90,7 @@ final class Knots {
 
     // ---- Accounting.
 
-    /** Notes a grant; {@code grants} is the number of those before. */
+    /** Records a grant; {@code grants} is the number of earlier grants. */
     void reserved(@Nullable Stake stake, Account account, long length, boolean persistent, long grants) {
         if (stake == null) {
             ofNoCall(account, length, persistent);
@@ -106,7 +107,7 @@ final class Knots {
         }
     }
 
-    /** Notes that the holder may have ended: its memory then counts as kept by the host. */
+    /** Records that the holder may have ended: its memory then counts as kept by the host. */
     void reviewed(Stake stake) {
         Account account = stake.account;
         if (!stake.kept && account != null && (stake.holder.isComplete() || stake.holder.isKept())) {
@@ -115,7 +116,7 @@ final class Knots {
         }
     }
 
-    /** What a holder keeps counts with one account, whatever its other reservations are charged to: so what is added is what is subtracted. */
+    /** Charges memory kept by a holder to one account, whatever accounts its other reservations are charged to: so additions equal subtractions. */
     private void kept(@Nullable Account account, long bytes, boolean byProgram) {
         if (bytes != 0 && account != null) {
             gate.keep(account.share, bytes, byProgram);
@@ -153,12 +154,12 @@ final class Knots {
         }
     }
 
-    /** Bytes within a limit that only the host, or the unloading of programs, releases. */
+    /** Bytes within a limit released only by the host, or by the unloading of programs. */
     long kept(Claim claim) {
         return bytes(claim, Stake::isOver);
     }
 
-    /** The same, and what calls hold that wait in line or began after the claim. */
+    /** Bytes counted by {@code kept}, and bytes of calls that wait in line or began after the claim. */
     long staying(Claim claim) {
         return bytes(claim, stake -> stake.isOver() || stake.isWaiting() || claim.isLater(stake));
     }
@@ -196,7 +197,7 @@ final class Knots {
         }
     }
 
-    /** Notes that work under way has ended. */
+    /** Records that work under way has ended. */
     void workEnded() {
         stirs++;
     }
@@ -217,7 +218,7 @@ final class Knots {
     void lookIn(long nanos) {
         long now = clock.getAsLong();
         long at = now + nanos;
-        if (isDue && due - at <= 0 && now - due <= CONFIRM_NANOS) { // else the executor has dropped that look
+        if (isDue && due - at <= 0 && now - due <= CONFIRM_NANOS) { // otherwise the executor has dropped the look
             return;
         }
         isDue = true;
@@ -235,8 +236,8 @@ final class Knots {
     // ---- Judging.
 
     /**
-     * Whether nothing has moved for a while: nothing was under way at this look and the ones before, nothing has ended in between, and no
-     * memory was granted or released.
+     * Whether nothing has moved for a while: nothing was under way at this look and the earlier looks, nothing has
+     * ended in between, and no memory was granted or released.
      */
     boolean isStill(long now, boolean growing, long grants) {
         boolean moved = stirs + grants != moves || growing || busy.getAsBoolean() || isFreeingUnderWay();
@@ -266,7 +267,7 @@ final class Knots {
                     next = Math.min(next, rest);
                 }
             }
-            if (mayBeAlone(waiter)) { // beside work that never ends only looks find out
+            if (mayBeAlone(waiter)) { // beside endless work only a look detects the time
                 long rest = aloneAfter() - (now - waiter.since);
                 next = Math.min(next, rest > 0 ? rest : aloneAfter());
             }
@@ -280,13 +281,13 @@ final class Knots {
                 stake.failedAt = now;
             }
         });
-        if (next != Long.MAX_VALUE) { // no later than the look that is due anyway, to save one
+        if (next != Long.MAX_VALUE) { // no later than the look due anyway, to save a look
             lookIn(Math.max(1, busy.getAsBoolean() ? next : Math.min(next, CONFIRM_NANOS)));
         }
         return verdicts;
     }
 
-    /** Looks for a knot: who has to fail for the oldest call that can be helped to get memory. */
+    /** Looks for a knot: finds the requests to fail in favour of the oldest call that can be helped. */
     private void knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
         hope.look(line, now, ofNoCallTransient, ofNoCallPersistent);
         boolean moved = stirs != stirsBefore;
@@ -301,7 +302,7 @@ final class Knots {
         Resolution.Help help = resolution.help(doomed);
         if (help != null) {
             help.ending().forEach(each -> verdicts.add(new Verdict(each, false, help.helped())));
-        } else { // the end of no call helps anybody
+        } else { // no call's end helps another call
             doomed.stream()
                     .filter(each -> hope.isLostWithHost(each, now))
                     .min(Resolution.OLDEST_CALL_FIRST)
@@ -310,8 +311,9 @@ final class Knots {
     }
 
     /**
-     * Looks for calls that nobody can help, whatever is under way: each of their requests exceeds its quota with what the call itself holds, and
-     * nothing of the call continues before they are granted. Only the host might release something; it is given its time.
+     * Looks for calls that nobody can help, whatever is under way: each request of such a call exceeds its quota
+     * together with memory held by the call itself, and nothing of the call continues before a grant. Only the host
+     * might release something, so the host is given time.
      */
     private void alone(List<Waiter> line, long now, List<Verdict> verdicts) {
         Set<Stake> judged = new HashSet<>();
@@ -338,14 +340,15 @@ final class Knots {
         return Math.max(hostPatience, CONFIRM_NANOS);
     }
 
-    /** Whether a request could be granted if the calls of which requests have failed had released their memory. */
+    /** Whether a request could be granted if the calls with failed requests had released their memory. */
     boolean fitsOnceCallsHaveEnded(Waiter waiter) {
         return resolution.fits(waiter, block -> block.stake != null && block.stake.failing);
     }
 
     /**
-     * Whether released memory is still in use by work under way, or by the host: a queue without work in flight may have some to retire, and
-     * until then the slab stays. What is never known to be over is never used again: nobody waits for it.
+     * Whether released memory is still in use by work under way, or by the host: a queue without work in flight may
+     * have work to retire, and until then the slab stays. If the end of the last use will never be known, the memory is
+     * never used again, so nobody waits for it.
      */
     private boolean isFreeingUnderWay() {
         boolean[] found = new boolean[1];

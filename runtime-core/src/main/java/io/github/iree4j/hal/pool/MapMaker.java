@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Copies blocks into a map. Under the lock of the set, so it does no more than that. */
+/** Copies blocks into a map, and does nothing else, since the lock of the set is held. */
 final class MapMaker {
     private final DeathFrontiers deaths;
     private final int limit;
@@ -16,7 +16,7 @@ final class MapMaker {
     private int listed;
     private long omitted;
 
-    // The slab that is being copied.
+    // State of the slab being copied.
     private @Nullable Home home;
     private String pool = "";
     private List<Span> spans = new ArrayList<>();

@@ -6,12 +6,9 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/**
- * Decides whether free blocks may be given to one requester, and after which waits. Reused for one request after another; one thread at a
- * time.
- */
+/** Decides whether free blocks may be given to a requester, and determines the waits. Reused for one request after another; one thread at a time. */
 final class Match implements Reuse {
-    /** How a block may be used. */
+    /** The usability of a block. */
     enum Verdict {
         FRESH,
         COVERED,
@@ -25,7 +22,7 @@ final class Match implements Reuse {
     private NativeTimepoints timepoints = NativeTimepoints.NONE;
     private List<NativeTimepoint> waits = List.of();
     private Verdict verdict = Verdict.FRESH;
-    boolean tainted; // a block was refused for its taint
+    boolean tainted; // a block was refused because of its taint
     boolean uncovered;
 
     Match(DeathFrontiers deaths) {
@@ -42,7 +39,7 @@ final class Match implements Reuse {
         forget();
     }
 
-    /** Whether a block that would fit was refused. */
+    /** Whether a fitting block was refused. */
     boolean wasRefused() {
         return tainted || uncovered;
     }
@@ -58,7 +55,7 @@ final class Match implements Reuse {
         return verdict;
     }
 
-    /** What the requester must wait for before it uses that block. */
+    /** The waits of the requester before using the block accepted last. */
     List<NativeTimepoint> waits() {
         return waits;
     }
@@ -89,8 +86,8 @@ final class Match implements Reuse {
         if (deaths.isTainted(death)) {
             return Verdict.TAINTED;
         }
-        // Try before you fence. A frontier with a producer is over once its producer is: one mark at most. Else one
-        // mark for each missing entry.
+        // Try before you fence. A frontier with a producer has ended once its producer has: one mark at most. Otherwise
+        // one mark for each missing entry.
         Frontier missing = death.hasProducer()
                 ? Frontier.of(death.producerAxis(), death.producerEpoch())
                 : requester.uncovered(death, deaths.completed());
@@ -103,19 +100,19 @@ final class Match implements Reuse {
             marks.add(mark);
         }
         if (marks.isEmpty()) {
-            return Verdict.COVERED; // its taint has been settled
+            return Verdict.COVERED; // the taint has been settled
         }
         waits = minimal(marks, missing);
         return Verdict.AFTER_WAIT;
     }
 
-    /** Drops marks that others imply: each missing entry, those of dropped marks included, comes before a mark that is kept. */
+    /** Drops marks implied by other marks: each missing entry, whether its mark was dropped or not, precedes a kept mark. */
     private static List<NativeTimepoint> minimal(List<NativeTimepoint> marks, Frontier missing) {
         int count = marks.size();
         if (count == 1) {
             return List.copyOf(marks);
         }
-        BitSet[] implied = new BitSet[count]; // by mark, the missing entries that come before it
+        BitSet[] implied = new BitSet[count]; // by mark, the missing entries preceding the mark
         for (int i = 0; i < count; i++) {
             implied[i] = new BitSet(count);
             follow(i, marks, missing, implied[i], new BitSet(count));
@@ -133,18 +130,19 @@ final class Match implements Reuse {
         return kept.stream().mapToObj(marks::get).toList();
     }
 
-    /** Adds the missing entries that come before a mark, or before a mark that comes before it. */
+    /** Adds the missing entries preceding a mark, directly or through preceding marks. */
     private static void follow(
             int index, List<NativeTimepoint> marks, Frontier missing, BitSet implied, BitSet followed) {
         followed.set(index);
         implied.set(index);
         Frontier frontier = marks.get(index).frontier();
         for (int i = 0; i < marks.size(); i++) {
-            // What a mark may have lost counts as not implied: that keeps a wait more.
+            // Entries possibly lost by a mark count as not implied: at worst a wait too many is kept.
             if (frontier.reaches(missing.axis(i), missing.epoch(i)) == Known.YES) {
                 implied.set(i);
             }
-            // Reaching the missing entry of another axis implies nothing about what precedes a later mark on that axis.
+            // Reaching the missing entry of another axis implies nothing about predecessors of a later mark on the
+            // other axis.
             if (!followed.get(i)
                     && frontier.reaches(missing.axis(i), marks.get(i).epoch()) == Known.YES) {
                 follow(i, marks, missing, implied, followed);

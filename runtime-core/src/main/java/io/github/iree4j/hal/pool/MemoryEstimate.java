@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.pool;
 
-/** What a call that asks for admission is expected to hold. Asked again whenever its turn may have come: earlier calls teach. */
+/** The expected memory of a call requesting admission. Queried again whenever the call's turn may have come: earlier calls improve the estimate. */
 public interface MemoryEstimate {
     /**
-     * Returns the memory that its inputs take.
+     * Returns the memory taken by the inputs.
      *
      * @return bytes
      */
@@ -17,9 +17,9 @@ public interface MemoryEstimate {
     long bytes();
 
     /**
-     * Returns what the call might hold, for all that is known.
+     * Returns the most memory that the call might hold, as far as is known.
      *
-     * @return bytes; the expected peak if that is evidence, the peak of an earlier call, rather than a guess
+     * @return bytes; the expected peak if known from the peak of an earlier call rather than guessed
      */
     long most();
 }

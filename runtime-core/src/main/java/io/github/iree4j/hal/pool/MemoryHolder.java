@@ -13,17 +13,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call as a holder of memory: it owns all memory allocated on its behalf, by the host or in queue order, until that is released. Pools
- * ask it whether it can still run, since only then does it make sense to wait for its memory.
+ * One call as a holder of memory: the call owns all memory allocated on its behalf, by the host or in queue order,
+ * until release. Pools ask whether the holder can still run, since only then does a wait for its memory make sense.
  *
- * <p>Requests made and operations submitted by a thread between {@link #enter} and {@link #leave} are charged to the holder, whatever the
- * backend. Safe from any thread.
+ * <p>Requests made and operations submitted by a thread between {@link #enter} and {@link #leave} are charged to the
+ * holder, whatever the backend. Safe from any thread.
  */
 public final class MemoryHolder {
     /*
-     * There is one holder per call, and its state changes a dozen times, so writes are cheap: release mode, no notification. Only looks at
-     * a line read the state, and there is always a next look (KNOT-1), which sees what this one came too early for. Ending a holder takes
-     * the lock of each set anyway.
+     * There is one holder per call, and its state changes a dozen times, so writes are cheap: release mode, no
+     * notification. Only looks at a line read the state, and there is always a next look (KNOT-1), seeing every change
+     * missed by an early look. Ending a holder takes the lock of each set anyway.
      */
     private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();
     private static final VarHandle FIRST;
@@ -57,19 +57,19 @@ public final class MemoryHolder {
 
     private final String name;
     private final OperationsUnderWay operations;
-    private volatile long number; // given on demand
+    private volatile long number; // assigned on demand
     private volatile @Nullable Stake first; // head of a list with one stake per set
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile @Nullable MemoryHolder awaited;
     private volatile boolean suspended;
-    private volatile @Nullable List<Fence> fences; // that its suspended code waits for
+    private volatile @Nullable List<Fence> fences; // fences awaited by the suspended code
     private volatile boolean over;
     private volatile boolean kept;
-    private volatile int underWay; // unfinished operations, and calls that it made and that have not settled
-    private volatile boolean left; // given up what it was admitted with; its outer call no longer counts it
+    private volatile int underWay; // number of unfinished operations, and of unsettled calls made by this call
+    private volatile boolean left; // whether the admissions are given up; the outer call no longer counts this call
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
-    private boolean works; // whether that thread executes operations of the call; of that thread, as the next
+    private boolean works; // whether the caller executes operations of the call; confined to the caller, as is own
     private @Nullable OwnWork own;
     private final @Nullable Object context;
     private final @Nullable MemoryHolder outer;
@@ -81,20 +81,20 @@ public final class MemoryHolder {
      * Creates a holder without memory.
      *
      * @param name the function, for example {@code module.add}; for the loading of a program, the program
-     * @param operations counts its operations together with those of the program's other calls
+     * @param operations the counter of operations shared by all calls of the program
      */
     public MemoryHolder(String name, OperationsUnderWay operations) {
         this(name, operations, null, null);
     }
 
     /**
-     * Creates a holder without memory that carries something of the caller's thread.
+     * Creates a holder without memory, with a context of the caller's thread.
      *
      * @param name the function
-     * @param operations counts its operations together with those of the program's other calls
-     * @param context what {@link #context} returns
-     * @param outer the call that makes this one: what this one holds is part of what that one needs, and its right to hold memory lasts until
-     *     both have ended; null for none
+     * @param operations the counter of operations shared by all calls of the program
+     * @param context the result of {@link #context}
+     * @param outer the call making this call: memory held by this call is part of the outer call's need, and the outer
+     *     call's right to hold memory lasts until both have ended; null for none
      */
     public MemoryHolder(
             String name, OperationsUnderWay operations, @Nullable Object context, @Nullable MemoryHolder outer) {
@@ -108,7 +108,8 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns what of the caller's thread goes with the call's operations, which other threads may submit.
+     * Returns the context of the caller's thread, which goes with the call's operations even if other threads submit
+     * them.
      *
      * @return {@code SchedulingDomain.context()} when the call was made; null for nothing
      */
@@ -117,7 +118,7 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns the function that is called.
+     * Returns the called function.
      *
      * @return for example {@code module.add}; for the loading of a program, the program
      */
@@ -126,7 +127,7 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns a number that identifies the call in this process.
+     * Returns a number identifying the call in this process.
      *
      * @return the number, always the same; above 0
      */
@@ -141,13 +142,13 @@ public final class MemoryHolder {
         return number;
     }
 
-    /** Notes that an operation of this call outlives its submission. */
+    /** Records an operation of this call outliving the submission. */
     public void operationBegins() {
         UNDER_WAY.getAndAdd(this, 1);
         operations.begin();
     }
 
-    /** Notes that such an operation has finished and released what it used. */
+    /** Records the end of an operation outliving the submission, after the release of all resources. */
     public void operationEnds() {
         boolean isLast = isLast();
         operations.end();
@@ -161,27 +162,27 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns whether the call and all operations that it submitted have finished.
+     * Returns whether the call and all submitted operations have finished.
      *
-     * @return once true it stays so
+     * @return whether all have finished; once true, always true
      */
     public boolean isFinished() {
         return over && underWay == 0; // operations begin before the call ends
     }
 
     /**
-     * Returns how many operations of the call, and calls that it made, have not finished.
+     * Returns the number of unfinished operations of the call, and of unfinished calls made by this call.
      *
-     * @return their number, at some moment
+     * @return the number, at some moment
      */
     public int unfinished() {
         return underWay;
     }
 
     /**
-     * Returns the counter of its program's operations.
+     * Returns the counter of the program's operations.
      *
-     * @return the same for all calls of a program
+     * @return the counter shared by all calls of a program
      */
     public OperationsUnderWay operations() {
         return operations;
@@ -190,7 +191,7 @@ public final class MemoryHolder {
     /**
      * Returns the holder that the current thread acts for.
      *
-     * @return the holder; null when it acts for none
+     * @return the holder; null when the thread acts for none
      */
     public static @Nullable MemoryHolder current() {
         return CURRENT.get();
@@ -212,9 +213,10 @@ public final class MemoryHolder {
     }
 
     /**
-     * Ends the current thread's acting for this holder, whose code waits or has returned: only submitted work can release its memory now.
+     * Ends the current thread's acting for this holder, whose code waits or has returned: only submitted work can
+     * release the holder's memory now.
      *
-     * @param before what {@link #enter} returned
+     * @param before the result of {@link #enter}
      */
     public void leave(@Nullable MemoryHolder before) {
         CURRENT.set(before);
@@ -222,8 +224,8 @@ public final class MemoryHolder {
     }
 
     /**
-     * Notes that the holder's code suspends, and continues once all of these fences are reached or one has failed. For the thread that acts for
-     * the holder, before {@link #leave}; a wait for anything else is not noted.
+     * Records that the holder's code suspends, and continues once all of these fences are reached or one has failed.
+     * For the thread acting for the holder, before {@link #leave}; a wait for anything else is not recorded.
      *
      * @param awaited the fences, only read, as long as the code waits; none when the code has returned
      */
@@ -232,9 +234,10 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns what the holder's code waits for.
+     * Returns the fences awaited by the holder's code.
      *
-     * @return the fences, which may be closed by now; none when the code has returned; null when that is not known, or the code runs
+     * @return the fences, which may be closed by now; none when the code has returned; null when unknown, or while the
+     *     code runs
      */
     public @Nullable List<Fence> suspendedUntil() {
         List<Fence> awaited = fences;
@@ -242,8 +245,8 @@ public final class MemoryHolder {
     }
 
     /**
-     * Notes that the holder's code blocks until another call, which it made itself, has ended: until then it can run only if that call can.
-     * For the thread that acts for the holder.
+     * Records that the holder's code blocks until another call, made by the holder, has ended: until then the holder
+     * can run only if the inner call can. For the thread acting for the holder.
      *
      * @param inner the other call
      * @return the value to pass to {@link #goesOn}
@@ -255,37 +258,37 @@ public final class MemoryHolder {
     }
 
     /**
-     * Notes that the holder no longer waits for another call.
+     * Records that the holder no longer waits for another call.
      *
-     * @param before what {@link #awaits} returned
+     * @param before the result of {@link #awaits}
      */
     public void goesOn(@Nullable MemoryHolder before) {
         AWAITED.setRelease(this, before);
     }
 
     /**
-     * Notes that this call cannot begin before another gives up its turn.
+     * Records that this call cannot begin before another call gives up its turn.
      *
-     * @param whose returns the call that has the turn now, or null; called with locks held, so it must not lock or block
+     * @param whose returns the call that has the turn now, or null; called with locks held, so must not lock or block
      */
     public void waitsForTurn(Supplier<@Nullable MemoryHolder> whose) {
         TURN.setRelease(this, whose);
     }
 
-    /** Notes that the call has begun: it no longer waits for a turn. */
+    /** Records that the call has begun and no longer waits for a turn. */
     public void begins() {
         if (turn != null) {
             TURN.setRelease(this, null);
         }
     }
 
-    /** The call whose end its code waits for; null when none is known. */
+    /** The call whose end the holder's code waits for; null when none is known. */
     @Nullable
     MemoryHolder awaited() {
         return awaited;
     }
 
-    /** The call that keeps this one from beginning or from continuing; null when none does. */
+    /** The call that keeps this call from beginning or from continuing; null when none does. */
     @Nullable
     MemoryHolder isBehind() {
         MemoryHolder inner = awaited;
@@ -297,7 +300,7 @@ public final class MemoryHolder {
         return before == this ? null : before;
     }
 
-    /** Its stake in a set, if it has one. */
+    /** The stake in a set, if there is one. */
     @Nullable
     Stake knownStakeIn(PoolSet set) {
         for (Stake stake = first; stake != null; stake = stake.next) {
@@ -309,9 +312,11 @@ public final class MemoryHolder {
     }
 
     /**
-     * Notes that the call is made by the current thread, which abandons it when it is interrupted before {@link #end}.
+     * Records that the call is made by the current thread: an interrupt of the thread before {@link #end} abandons the
+     * call.
      *
-     * @param works whether the thread comes to {@link #doOwnWork} whenever it waits, and may execute operations of the call
+     * @param works whether the thread executes {@link #doOwnWork} whenever it waits, and may execute operations of the
+     *     call
      */
     public void calledHere(boolean works) {
         this.works = works;
@@ -319,19 +324,19 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns whether the current thread has made the call, waits for it, and may execute its operations.
+     * Returns whether the current thread has made the call, waits for the call, and may execute the call's operations.
      *
-     * @return false also for a call that no thread waits for
+     * @return false also for a call without a waiting thread
      */
     public boolean isWorkedOnHere() {
         return Thread.currentThread().equals(caller) && works;
     }
 
     /**
-     * Leaves work to the thread of the call, which does it when it comes to wait. Work that was left to it before is handed on: the two may run
-     * at once. For the thread for which {@link #isWorkedOnHere} holds.
+     * Leaves work to the thread of the call, to be done when the thread comes to wait. Earlier work left to the thread
+     * is passed on: both may run at once. For the thread for which {@link #isWorkedOnHere} holds.
      *
-     * @param work of the call
+     * @param work work of the call
      */
     public void takesOn(OwnWork work) {
         OwnWork before = own;
@@ -341,7 +346,10 @@ public final class MemoryHolder {
         }
     }
 
-    /** Does what is left to the thread of the call, and what that leaves to it. LANE-4: for that thread, before it waits for operations. */
+    /**
+     * Does the work left to the thread of the call, including work left meanwhile. LANE-4: for the thread of the call,
+     * before a wait for operations.
+     */
     public void doOwnWork() {
         for (OwnWork work = own; work != null; work = own) {
             own = null;
@@ -349,7 +357,7 @@ public final class MemoryHolder {
         }
     }
 
-    /** LANE-4: hands on what is left to the thread of the call, since that thread is about to wait for something else, or leaves. */
+    /** LANE-4: passes on the work left to the thread of the call, since the thread is about to wait for something else, or leaves. */
     public void handOnOwnWork() {
         OwnWork work = own;
         if (work != null) {
@@ -358,22 +366,22 @@ public final class MemoryHolder {
         }
     }
 
-    /** Notes that the call is abandoned: the results of its operations are not wanted. */
+    /** Records that the call is abandoned: the results of its operations are not wanted. */
     public void abandon() {
         abandoned = true;
     }
 
     /**
-     * Returns whether the call is abandoned, or its program is: operations that are in progress may stop.
+     * Returns whether the call or its program is abandoned: operations in progress may stop.
      *
-     * @return once true it stays so, unless the call ends
+     * @return whether the call is abandoned; once true, always true, unless the call ends
      */
     public boolean isAbandoned() {
         Thread own = caller;
         return abandoned || operations.isAbandoned() || own != null && own.isInterrupted();
     }
 
-    /** Ends the call: memory that it still holds is in results, which the host keeps. */
+    /** Ends the call: memory still held is in results, kept by the host. */
     public void end() {
         handOnOwnWork();
         caller = null;
@@ -382,9 +390,10 @@ public final class MemoryHolder {
     }
 
     /**
-     * Notes that the call may hold memory of one set. Given up at once if the call has {@linkplain #settle settled} meanwhile.
+     * Grants the call the right to hold memory of a set. The right is given up at once if the call has {@linkplain
+     * #settle settled} meanwhile.
      *
-     * @param given the right to do so, given up when the call has settled
+     * @param given the right to hold memory, given up when the call has settled
      */
     public void admitted(Admission given) {
         given.heldBy(this);
@@ -403,8 +412,9 @@ public final class MemoryHolder {
     /**
      * Returns the right to hold memory of a set.
      *
-     * @param gate the set's
-     * @return of a call that another made, that one's; null for a call that did not ask, since it is known to need none
+     * @param gate the gate of the set
+     * @return the right; for a call made by another call, the outer call's; null for a call that requested no
+     *     admission, being known to need no memory
      */
     public @Nullable Admission admission(AdmissionGate gate) {
         for (Admission each : admissions) {
@@ -415,16 +425,17 @@ public final class MemoryHolder {
         return outer == null ? null : outer.admission(gate);
     }
 
-    /** Whether it stands in line for the rest of its need in a set: nothing of it goes on until other calls have ended. */
+    /** Whether the call stands in line for the rest of its need in a set: nothing of the call continues until other calls have ended. */
     boolean isShort(AdmissionGate gate) {
         Admission given = admission(gate);
         return given != null && given.isShort();
     }
 
     /**
-     * Gives up the right to hold memory, once the call's operations and the calls that it made have finished. After {@link #end}.
+     * Gives up the right to hold memory, once the call's operations and the calls made by this call have finished.
+     * After {@link #end}.
      *
-     * @param before run before that: the {@linkplain #peak peaks} are known then; MUST NOT block
+     * @param before run before giving up the right: the {@linkplain #peak peaks} are known then; MUST NOT block
      */
     public void settle(Runnable before) {
         synchronized (this) {
@@ -461,7 +472,7 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns the gates of the sets whose memory it, and the calls that it made, have held.
+     * Returns the gates of the sets whose memory has been held by this call and the calls made by this call.
      *
      * @return a snapshot
      */
@@ -474,9 +485,9 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns the most memory of a set that it, and the calls that it made, have held at once.
+     * Returns the most memory of a set held at once by this call together with the calls made by this call.
      *
-     * @param gate the set's
+     * @param gate the gate of the set
      * @return bytes, at some moment
      */
     public long peak(AdmissionGate gate) {
@@ -488,7 +499,7 @@ public final class MemoryHolder {
         return 0;
     }
 
-    /** Whether another call has made this one. */
+    /** Whether another call has made this call. */
     boolean isNested() {
         return outer != null;
     }
@@ -505,7 +516,7 @@ public final class MemoryHolder {
         return over;
     }
 
-    /** Its stake in a set, created if need be. Called with the lock of that set held. */
+    /** The stake in a set, created if need be. Called with the lock of the set held. */
     Stake stakeIn(PoolSet set) {
         Stake known = knownStakeIn(set);
         if (known != null) {
@@ -525,28 +536,28 @@ public final class MemoryHolder {
         return (kept ? "program '" : "call of '") + name + "'";
     }
 
-    /** The memory of a holder in one set of pools. Guarded by the lock of that set. */
+    /** The memory of a holder in a set of pools. Guarded by the lock of the set. */
     static final class Stake {
         final MemoryHolder holder;
         final PoolSet set;
         final @Nullable Stake next;
-        private final @Nullable Stake outer; // of the call that made the holder's
-        final long age; // of the call: lower ones came first
+        private final @Nullable Stake outer; // stake of the outer call
+        final long age; // age of the call: lower ages came first
         long live;
-        long heldSince; // the number of the grant after which it held nothing
-        private long whole; // live, and what the calls have that it made
-        private long peak; // the peak of that; opaque: gates read it without the lock
-        boolean kept; // its memory counts as kept by the host
+        long heldSince; // number of grants before the stake began to hold memory
+        private long whole; // live, plus bytes of the calls made by the call
+        private long peak; // peak of whole; opaque: gates read the peak without the lock
+        boolean kept; // whether the memory counts as kept by the host
         int waiting; // requests in line
-        boolean failing; // a request was failed, so the call is about to end and release its memory
-        long failedAt; // the clock's nanoseconds
+        boolean failing; // whether a request was failed, so that the call is about to end and release its memory
+        long failedAt; // time of the failure, in nanoseconds of the clock
         boolean hopeful; // scratch of a look at the line
 
-        /** The account of the bytes; the first, should there be several. */
+        /** The account of the bytes; the first account, should there be several. */
         @Nullable
         Account account;
 
-        // Links of the list of stakes that matter to waiters, see StakeList.
+        // Links of the list of stakes relevant to waiters, see StakeList.
         @Nullable
         Stake before;
 
@@ -563,7 +574,7 @@ public final class MemoryHolder {
             this.age = set.nextAge();
         }
 
-        /** Adds to what it holds, or subtracts. */
+        /** Adds to the held bytes, or subtracts. */
         void hold(long bytes) {
             live += bytes;
             for (Stake each = this; each != null; each = each.outer) {
@@ -578,12 +589,12 @@ public final class MemoryHolder {
             return (long) PEAK.getOpaque(this);
         }
 
-        /** Whether only the host, or the unloading of a program, releases its memory. */
+        /** Whether only the host, or the unloading of a program, releases the memory. */
         boolean isOver() {
             return holder.isComplete() || holder.isKept();
         }
 
-        /** Whether it waits for memory itself, and is not about to end. */
+        /** Whether the call waits for memory itself, and is not about to end. */
         boolean isWaiting() {
             return waiting > 0 && !failing;
         }

@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of the pools of a device at one moment, without addresses.
+ * The blocks of the pools of a device at a certain moment, without addresses.
  *
  * @param slabs the slabs, pool by pool
- * @param omitted number of blocks that exceed the limit and are not listed
+ * @param omitted number of blocks beyond the limit, not listed
  */
 public record MemoryMap(List<SlabMap> slabs, long omitted) {
 
@@ -23,10 +23,10 @@ public record MemoryMap(List<SlabMap> slabs, long omitted) {
     /**
      * A slab.
      *
-     * @param number of the slab, never reused
-     * @param pool name of its pool
+     * @param number number of the slab, never reused
+     * @param pool name of the pool
      * @param size bytes
-     * @param blocks its blocks in the order of their offsets; without the omitted ones
+     * @param blocks the blocks in the order of offsets, without the omitted blocks
      */
     public record SlabMap(int number, String pool, long size, List<Span> blocks) {
 
@@ -39,24 +39,24 @@ public record MemoryMap(List<SlabMap> slabs, long omitted) {
     /**
      * A block.
      *
-     * @param offset its start in the slab, in bytes
+     * @param offset start in the slab, in bytes
      * @param length bytes
-     * @param state what it is used for
-     * @param death of a free block, the frontier after which it is reused; of a reserved one, that after which its user runs; null when the
-     *     bytes have not been used before
+     * @param state the use of the block
+     * @param death for a free block, the frontier preceding reuse; for a reserved block, the frontier preceding its
+     *     user; null when the bytes have not been used before
      */
     public record Span(
             long offset, long length, State state, @Nullable Frontier death) {}
 
-    /** What a block is used for. */
+    /** The use of a block. */
     public enum State {
         /** In use. */
         RESERVED,
 
-        /** Free; its last user may not have finished, so its death frontier decides who can reuse it. */
+        /** Free; the last user may not have finished, so the death frontier decides on reuse. */
         DYING,
 
-        /** Free; its last user has finished. */
+        /** Free; the last user has finished. */
         REUSABLE,
 
         /** Free, and not used yet. */

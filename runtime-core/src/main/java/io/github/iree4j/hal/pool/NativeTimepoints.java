@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
  */
 @FunctionalInterface
 public interface NativeTimepoints {
-    /** For requesters without hardware that can wait. */
+    /** No marks: for requesters without waiting hardware. */
     NativeTimepoints NONE = (axis, epoch) -> null;
 
     /**
      * Finds the earliest mark that implies an epoch.
      *
      * @param axis the axis of another queue
-     * @param epoch what must have finished
+     * @param epoch the epoch of the work that must have finished
      * @return the mark at the smallest epoch at or above; null when there is no mark to wait for
      */
     @Nullable

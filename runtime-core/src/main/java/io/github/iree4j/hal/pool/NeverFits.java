@@ -3,8 +3,9 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * A request for memory that has failed with RESOURCE_EXHAUSTED, and fails again whatever others do: by itself, or with what its own call holds, it
- * exceeds the limit. Only a smaller call or a larger limit helps.
+ * A request for memory that has failed with RESOURCE_EXHAUSTED and would fail again whatever others do: alone, or
+ * together with memory held by its own call, the request exceeds the limit. Only a smaller call or a larger limit
+ * helps.
  *
  * @param bytes size of the request
  */

@@ -3,8 +3,8 @@ package io.github.iree4j.hal.pool;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts the unfinished operations of one program's calls, so that closing the program can wait for the last of them. An operation that
- * finishes before its submission returns is not counted. Safe from any thread.
+ * Counts the unfinished operations of a program's calls, so that closing the program can wait for the last operation.
+ * An operation finishing before its submission returns is not counted. Safe from any thread.
  */
 public final class OperationsUnderWay {
     private final AtomicLong count = new AtomicLong();
@@ -20,7 +20,7 @@ public final class OperationsUnderWay {
     /**
      * Creates a counter at 0.
      *
-     * @param program names the program in reports
+     * @param program the name of the program in reports
      */
     public OperationsUnderWay(String program) {
         this.program = program;
@@ -29,13 +29,13 @@ public final class OperationsUnderWay {
     /**
      * Returns the name of the program.
      *
-     * @return may be empty
+     * @return the name; may be empty
      */
     public String program() {
         return program;
     }
 
-    /** Notes that the program is closed, and no result of its operations is wanted. */
+    /** Records the close of the program: results of operations are not wanted. */
     public void abandon() {
         abandoned = true;
     }
@@ -43,20 +43,20 @@ public final class OperationsUnderWay {
     /**
      * Returns whether the program is closed.
      *
-     * @return once true it stays so
+     * @return whether the program is closed; once true, always true
      */
     public boolean isAbandoned() {
         return abandoned;
     }
 
-    /** Notes that an operation of one of the calls outlives its submission. */
+    /** Records an operation of a call outliving the submission. */
     public void begin() {
         count.incrementAndGet();
     }
 
-    /** Notes that such an operation has finished and released what it used. */
+    /** Records the end of an operation outliving the submission, after the release of all resources. */
     public void end() {
-        if (count.decrementAndGet() == 0) { // before the listener is read; its setter reads the count afterwards
+        if (count.decrementAndGet() == 0) { // decremented before the listener is read; the setter reads the count after writing the listener
             listener.run();
         }
     }

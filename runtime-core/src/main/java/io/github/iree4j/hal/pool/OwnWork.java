@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.pool;
 
-/** Work of a call that is left to the thread that made the call, since another thread would first have to be woken. One of both is called, once. */
+/** Work of a call left to the calling thread, since another thread would first have to be woken. Exactly one of the methods is called, once. */
 public interface OwnWork {
 
-    /** Does the work on the thread of the call. MUST NOT throw. */
+    /** Does the work on the calling thread. MUST NOT throw. */
     void run();
 
-    /** Has others do the work. MUST NOT wait for it, and MUST NOT throw. */
+    /** Passes the work to other threads. MUST NOT wait for the work, and MUST NOT throw. */
     void handOn();
 }

@@ -5,7 +5,7 @@ import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** One way of allocating memory within a {@link PoolSet}. Safe from any thread. */
+/** A method of allocating memory within a {@link PoolSet}. Safe from any thread. */
 public final class Pool {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
@@ -33,9 +33,9 @@ public final class Pool {
     private long waits;
     private long waitedNanos;
     long waiting;
-    private long waitingSince; // sum of the arrival times of those that wait
+    private long waitingSince; // sum of the arrival times of the waiting requests
 
-    /** While the line is served: the smallest length that did not fit. */
+    /** The smallest length that did not fit while the line is served. */
     long failedLength = Long.MAX_VALUE;
 
     Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment, Waste waste) {
@@ -63,7 +63,7 @@ public final class Pool {
     }
 
     /**
-     * Returns a number that identifies the set that the pool belongs to.
+     * Returns a number identifying the set of the pool.
      *
      * @return the number, never reused
      */
@@ -81,7 +81,7 @@ public final class Pool {
     }
 
     /**
-     * Returns the options that the pool was created with.
+     * Returns the options of the pool.
      *
      * @return the options
      */
@@ -90,7 +90,7 @@ public final class Pool {
     }
 
     /**
-     * Reserves memory of this pool if that is possible now, see {@link PoolSet#tryReserve}.
+     * Reserves memory of this pool if possible now, see {@link PoolSet#tryReserve}.
      *
      * @param request the request
      * @return the reservation; null when the request would have to wait
@@ -100,7 +100,7 @@ public final class Pool {
     }
 
     /**
-     * Reserves memory of this pool as soon as that is possible, see {@link PoolSet#reserve}.
+     * Reserves memory of this pool as soon as possible, see {@link PoolSet#reserve}.
      *
      * @param request the request
      * @param listener called with the outcome
@@ -128,7 +128,7 @@ public final class Pool {
         return set.statistics(this);
     }
 
-    /** Checks the invariants that hold between calls. For tests. */
+    /** Checks the invariants holding between calls. For tests. */
     void verify() {
         set.verify(this);
     }

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-/** How a pool places reservations. */
+/** The placement of reservations in a pool. */
 public enum PoolKind {
     /** Blocks of any size in shared slabs: two-level segregated fit. */
     TLSF,

@@ -6,21 +6,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What observes the pools of a scheduling domain, if anything does. While nothing does, a reservation and a release each read one field
- * and find null.
+ * The observer of the pools of a scheduling domain, if there is one. Without an observer, a reservation and a release
+ * each read one field and find null.
  *
  * <p>Safe from any thread.
  */
 public final class PoolObservation {
     private final AtomicReference<@Nullable PoolObserver> observer = new AtomicReference<>();
 
-    /** Creates one without an observer. */
+    /** Creates an observation without an observer. */
     public PoolObservation() {}
 
     /**
      * Begins to observe. Memory reserved before is not reported.
      *
-     * @param next told of everything from now on
+     * @param next notified of all events from now on
      * @throws IreeException FAILED_PRECONDITION when the pools are observed already
      */
     public void begin(PoolObserver next) {
@@ -34,7 +34,7 @@ public final class PoolObservation {
     /**
      * Ends the observation. Calls in progress on other threads may still arrive. Idempotent.
      *
-     * @param last the one passed to {@link #begin}
+     * @param last the observer passed to {@link #begin}
      */
     public void end(PoolObserver last) {
         observer.compareAndSet(last, null);

@@ -3,30 +3,31 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.frontier.Frontier;
 
 /**
- * Follows the reservations of pools: what the flight recorder implements. See {@link PoolObservation}.
+ * Follows the reservations of pools, as the flight recorder does. See {@link PoolObservation}.
  *
- * <p>Called with the lock of a set held. Methods MUST NOT block, throw, reserve or release, and MUST return within a microsecond or so.
+ * <p>Called with the lock of a set held. Methods MUST NOT block, throw, reserve or release, and MUST return within a
+ * microsecond or so.
  */
 public interface PoolObserver {
     /**
-     * Memory was reserved.
+     * Called when memory has been reserved.
      *
      * @param reservation the reservation
-     * @param request what was requested
-     * @return the number of the reservation, which {@link Reservation#number} returns from then on; not 0
+     * @param request the request
+     * @return the number of the reservation, returned by {@link Reservation#number} from then on; not 0
      */
     long reserved(Reservation reservation, ReservationRequest request);
 
     /**
-     * Memory was released. Told only of reservations with a number.
+     * Called when memory has been released. Only for reservations with a number.
      *
      * @param reservation the reservation
-     * @param death what must complete before the bytes are reused
+     * @param death the work that must complete before the bytes are reused
      */
     void released(Reservation reservation, Frontier death);
 
     /**
-     * A request was not granted and waits in line.
+     * Called when a request was not granted and waits in line.
      *
      * @param pool the pool
      * @param request the request

@@ -5,19 +5,20 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
 
 /**
- * What a pool is for and how it works.
+ * The purpose and the configuration of a pool.
  *
- * @param name its name in statistics and messages
- * @param kind how it places blocks
- * @param memoryType bits of {@code MemoryType} that it has and a request may ask for; 0 to take every request
- * @param usage bits of {@code BufferUsage} that it allows; 0 to allow all
- * @param minimumSize the smallest request that is routed to it, bytes
- * @param maximumSize the largest request that is routed to it, bytes
- * @param lifetime which requests are routed to it
+ * @param name the name in statistics and messages
+ * @param kind the placement of blocks
+ * @param memoryType bits of {@code MemoryType} provided by the pool, which a request may require; 0 to take every
+ *     request
+ * @param usage bits of {@code BufferUsage} allowed; 0 to allow all
+ * @param minimumSize the smallest request routed to the pool, bytes
+ * @param maximumSize the largest request routed to the pool, bytes
+ * @param lifetime the lifetime of requests routed to the pool
  * @param budget most bytes of slabs at once
  * @param slabMinimum the smallest slab, unless there is only room for less
  * @param slabMaximum the largest slab, unless a request is larger
- * @param retained bytes of unused slabs that it keeps until it is trimmed
+ * @param retained bytes of unused slabs kept until the pool is trimmed
  */
 public record PoolOptions(
         String name,
@@ -42,7 +43,7 @@ public record PoolOptions(
         PERSISTENT
     }
 
-    /** Checks. */
+    /** Checks the arguments. */
     public PoolOptions {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(kind, "kind");
@@ -66,8 +67,8 @@ public record PoolOptions(
     /**
      * Returns options of a pool for blocks of any size.
      *
-     * @param name its name
-     * @param slabMinimum the first slab, bytes; later ones double the total
+     * @param name the name of the pool
+     * @param slabMinimum the first slab, bytes; later slabs double the total
      * @param slabMaximum the largest slab, bytes
      * @return the options
      */
@@ -87,9 +88,10 @@ public record PoolOptions(
     }
 
     /**
-     * Returns options of a pool that takes a slab for each request and returns it as soon as its last user has finished.
+     * Returns options of a pool that acquires a slab for each request and returns the slab as soon as its last user has
+     * finished.
      *
-     * @param name its name
+     * @param name the name of the pool
      * @return the options
      */
     public static PoolOptions passThrough(String name) {
@@ -112,8 +114,8 @@ public record PoolOptions(
     /**
      * Returns these options for a kind of memory.
      *
-     * @param type bits of {@code MemoryType} that requests may ask for; 0 for all
-     * @param allowed bits of {@code BufferUsage} that requests may ask for; 0 for all
+     * @param type bits of {@code MemoryType} that requests may require; 0 for all
+     * @param allowed bits of {@code BufferUsage} that requests may require; 0 for all
      * @return the new options
      */
     public PoolOptions withMemory(int type, int allowed) {

@@ -17,46 +17,52 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one device: its pools, their common budget, and the line of requests that wait for memory.
+ * The memory of one device: the pools, a common budget, and the line of requests waiting for memory.
  *
- * <p><b>Order.</b> A request tries the free blocks that fit, smallest first. A block whose last user is known to have finished, or is among
- * what the requester runs after, is taken at once; a block whose last user has left marks that the requester's hardware can wait for is
- * taken with as few of those waits as suffice. Failing that, the pool grows by a slab, taking unused slabs from the other pools if the
- * budget requires it. Failing that too, the request stands in line until memory is released or work completes.
+ * <p><b>Order.</b> A request tries the fitting free blocks, smallest first. A block is taken at once if its last user
+ * is known to have finished or is included in the requester's frontier. If the last user has left marks for the
+ * requester's hardware to wait for, the block is taken with the fewest sufficient waits. Otherwise the pool grows by a
+ * slab, taking unused slabs from the other pools if the budget requires. If growth is impossible too, the request
+ * stands in line until memory is released or work completes.
  *
- * <p><b>Line.</b> Requests are served in the order of their first attempt, also when the requester has returned memory unused in between
- * ({@link #reserveInstead}). A request that does not fit yet is not overtaken, so that large ones get their turn, except where the wait
- * would be pointless: any request overtakes one that waits for its own quota; a consumer that holds transient memory may overtake, since it
- * may need more before it can release what it holds; and any consumer may overtake unless a release has been announced ({@link
- * Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request fits,
- * something progresses. The first in line has a claim once it was overtaken often, which others leave room for ({@link Turns}).
+ * <p><b>Line.</b> Requests are served in the order of the first attempts, even if a requester has returned memory
+ * unused in between ({@link #reserveInstead}). A request that does not fit yet is not overtaken, so large requests get
+ * their turn. Requests overtake only where waiting would be pointless: any request overtakes a request waiting for its
+ * own quota; a consumer holding transient memory may overtake, since the consumer may need more memory before releasing
+ * any; and any consumer may overtake unless a release has been announced ({@link Reservation#announceRelease}) and work
+ * is under way that ends by itself ({@link PoolSetBuilder#busy}). So something progresses while any request fits. After
+ * many overtakings the first request in line has a claim, and other requests leave room for the claim ({@link Turns}).
  *
- * <p><b>Knots.</b> Requests wait for memory while a holder of it can run without waiting for memory itself: a call that is not suspended,
- * or has nothing in line ({@link MemoryHolder}). When all holders wait, they form a knot: the youngest of their requests fails, and its
- * call with it. What the host keeps is not released by itself, so requests wait for it only for {@link PoolSetBuilder#hostPatience}; no
- * request waits longer than {@link PoolSetBuilder#patience}.
+ * <p><b>Knots.</b> Requests wait for memory while a holder of the memory can run without waiting for memory: a call
+ * that is not suspended, or has no request in line ({@link MemoryHolder}). When all holders wait, the holders form a
+ * knot: the youngest of their requests fails together with its call. Memory kept by the host is not released
+ * automatically, so requests wait for such memory only for {@link PoolSetBuilder#hostPatience}. No request waits longer
+ * than {@link PoolSetBuilder#patience}.
  *
  * <p>Safe from any thread.
  */
 public final class PoolSet implements AutoCloseable {
     /*
-     * All state is guarded by `lock`, an innermost lock except for those of timepoints and of the tracker. Callbacks, the tracker's
-     * included, are deferred while code under the lock may make some due. The provider is slow and is called without the lock.
+     * All state is guarded by `lock`. Under `lock` only innermost locks are acquired: of timepoints, of the tracker and
+     * of the gate. Callbacks, the tracker's included, are deferred while code under the lock may make callbacks due.
+     * The provider is slow and is called without the lock.
      *
      *   Allotment  grants memory, keeps the line       under the lock
      *   Retention  decides which unused slabs to keep  under the lock
-     *   Slabs      charges slabs to the budget         under the lock; decides what to acquire and to return
-     *   Supply     acquires slabs and returns them     without the lock
+     *   Slabs      charges slabs to the budget         under the lock; decides on slabs to acquire and to return
+     *   Supply     acquires and returns slabs          without the lock
      *
-     * POOL-1: bytes belong to one reservation at a time, and only once their last user has finished or is waited for.
+     * POOL-1: bytes belong to at most one reservation, and only once the last user has finished or is waited for.
      * POOL-2: a request in line is granted, failed or withdrawn, exactly once (see WaitingLine).
-     * POOL-3: no release is lost: a request joins the line under the same lock acquisition as its search, and each release serves the line.
-     * POOL-4: the line is ordered by age, and a requester that returns unusable memory joins it under the same lock acquisition.
+     * POOL-3: no release is lost: a request joins the line under the same lock acquisition as its search, and each
+     * release serves the line.
+     * POOL-4: the line is ordered by age, and a requester returning unusable memory joins the line under the same lock
+     * acquisition.
      */
 
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
-    final int number = NUMBERS.incrementAndGet(); // before the pools
+    final int number = NUMBERS.incrementAndGet(); // assigned before the pools are created
     private final Object lock = new Object();
     private final List<Pool> pools;
     private final DeathFrontiers deaths;
@@ -88,8 +94,8 @@ public final class PoolSet implements AutoCloseable {
     /**
      * Returns a builder of a set.
      *
-     * @param provider the source of its memory
-     * @param tracker tells what has completed; borrowed, it must stay open as long as the set is used
+     * @param provider the source of the set's memory
+     * @param tracker reports completed work; borrowed, must stay open while the set is used
      * @return a builder
      */
     public static PoolSetBuilder builder(SlabProvider provider, FrontierTracker tracker) {
@@ -99,7 +105,7 @@ public final class PoolSet implements AutoCloseable {
     /**
      * Returns the pools.
      *
-     * @return in the order in which requests are offered to them
+     * @return the pools, in the order tried by {@link #route}
      */
     public List<Pool> pools() {
         return pools;
@@ -109,8 +115,8 @@ public final class PoolSet implements AutoCloseable {
      * Returns the pool that serves a request.
      *
      * @param request the request
-     * @return the first pool that takes its memory type, usage, lifetime and size
-     * @throws IreeException INVALID_ARGUMENT when no pool does
+     * @return the first pool accepting the request's memory type, usage, lifetime and size
+     * @throws IreeException INVALID_ARGUMENT when no pool accepts the request
      */
     public Pool route(ReservationRequest request) {
         for (Pool pool : pools) {
@@ -130,19 +136,20 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Reserves memory if that is possible now.
+     * Reserves memory if possible now.
      *
      * @param request the request
      * @return the reservation, the caller's; null when the request would have to wait
-     * @throws IreeException RESOURCE_EXHAUSTED when it can never fit, naming what each consumer holds; INVALID_ARGUMENT when no pool takes
-     *     it; FAILED_PRECONDITION when the set is closed
+     * @throws IreeException RESOURCE_EXHAUSTED when the request can never fit, naming the bytes held by each consumer;
+     *     INVALID_ARGUMENT when no pool accepts the request; FAILED_PRECONDITION when the set is closed
      */
     public @Nullable Reservation tryReserve(ReservationRequest request) {
         return tryReserve(route(request), request);
     }
 
     /**
-     * Reserves memory if a pool has it, without asking the provider for more, which takes long: for callers that hold a lock.
+     * Reserves memory if a pool has enough, without the slow acquisition of more from the provider: for callers holding
+     * a lock.
      *
      * @param request the request
      * @return the reservation, the caller's; null when a pool would have to grow, or the request to wait
@@ -153,10 +160,10 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Reserves memory as soon as that is possible. Requests wait in line.
+     * Reserves memory as soon as possible. Requests wait in line.
      *
-     * <p>A request within the limits may still wait long for memory that the host keeps and may free at any time. Such a wait is logged and
-     * counted ({@link PoolStatistics#waitingForHost}).
+     * <p>A request within the limits may still wait long for memory that the host keeps and may free at any time. Such
+     * a wait is logged and counted ({@link PoolStatistics#waitingForHost}).
      *
      * @param request the request
      * @param listener called with the outcome, at once if the request can be granted at once
@@ -173,7 +180,7 @@ public final class PoolSet implements AutoCloseable {
         return present != null ? present : supply.seek(pool, request, null).reservation();
     }
 
-    /** The fast path: a pool has memory, so no slab is needed and no callback becomes due. */
+    /** Tries the fast path: a pool has memory, so no slab is needed and no callback becomes due. */
     private @Nullable Reservation present(Pool pool, ReservationRequest request) {
         synchronized (lock) {
             slabs.begin(false, false);
@@ -192,8 +199,9 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns memory that turned out to be unusable and reserves other memory as soon as that is possible. No younger request is served in
-     * between: this one is in its place in line, see {@link ReservationRequest#withAge}, before the returned memory is offered to others.
+     * Returns memory found to be unusable and reserves other memory as soon as possible. No younger request is served
+     * in between: this request takes its place in line, see {@link ReservationRequest#withAge}, before the returned
+     * memory is offered to others.
      *
      * @param unusable memory that the requester has not used; released in any case
      * @param request the request
@@ -225,7 +233,7 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns the age of a request made now: higher than all before.
+     * Returns the age of a request made now: higher than all earlier ages.
      *
      * @return the age, for {@link ReservationRequest#withAge}
      */
@@ -234,13 +242,13 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Reserves memory for a caller that does not wait for others to release it. Waits while memory is being acquired for others, since that
-     * may be enough for this request too.
+     * Reserves memory for a caller that does not wait for others to release memory. Waits while memory is being
+     * acquired for others, since the acquired memory may suffice for this request too.
      *
      * @param request the request
      * @return the reservation, the caller's
-     * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory now, saying why, or what the system said; otherwise as
-     *     {@link #tryReserve}
+     * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory now, with the reason or the system's
+     *     failure; otherwise as {@link #tryReserve}
      */
     public Reservation reserveNow(ReservationRequest request) {
         Pool pool = route(request);
@@ -248,7 +256,7 @@ public final class PoolSet implements AutoCloseable {
         return present != null ? present : supply.reserveNow(pool, request);
     }
 
-    /** Returns what the requester must wait for before it uses its reservation; null when it must not use it. */
+    /** Returns the waits required before the requester uses its reservation; null when the requester must not use the reservation. */
     @Nullable
     List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
         synchronized (lock) {
@@ -257,7 +265,7 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns the line in which calls wait before they hold memory of the set.
+     * Returns the line in which calls wait before holding memory of the set.
      *
      * @return the gate, always the same
      */
@@ -303,10 +311,7 @@ public final class PoolSet implements AutoCloseable {
         return true;
     }
 
-    /**
-     * Returns a reservation's bytes to the store; under the lock. A null {@code death} keeps the death frontier that they were reserved
-     * with.
-     */
+    /** Returns a reservation's bytes to the store; under the lock. A null {@code death} keeps the death frontier of the reserved block. */
     private Home takeBack(Reservation reservation, @Nullable Frontier death, boolean accessed) {
         reservation.released = true;
         Block block = reservation.block;
@@ -335,17 +340,17 @@ public final class PoolSet implements AutoCloseable {
         cameBack(reservation.pool, home);
     }
 
-    /** Handles a release, after which the slab may be unused or a waiter may be served. */
+    /** Handles a release. Afterwards the slab may be unused, or a waiter may be served. */
     private void cameBack(Pool pool, Home home) {
         locked(() -> {
-            allotment.serve(); // first: a slab that a request waits for does not go back
+            allotment.serve(); // first: a slab needed by a waiting request does not go back
             retention.cameBack(pool, home);
         });
     }
 
     /**
-     * Runs an action under the lock that may make callbacks due, then the errand that it decided on. The errand runs with the callbacks, so
-     * that a releaser with a lock of its own, such as a stream, has unlocked before.
+     * Runs an action that may make callbacks due under the lock, then runs the resulting errand. The errand runs with
+     * the callbacks, after a releaser with a lock of its own, such as a stream, has unlocked.
      */
     private void locked(Runnable action) {
         boolean held = HeldCallbacks.begin();
@@ -379,19 +384,19 @@ public final class PoolSet implements AutoCloseable {
         });
     }
 
-    /** Re-scans the waiters because work under way has ended: they no longer wait for what it frees, so any that fits may go. */
+    /** Re-scans the waiters because work under way has ended: waiters no longer wait for memory freed by the work, so any fitting waiter may go. */
     public void idle() {
         locked(allotment::workEnded);
     }
 
-    /** Notes that a call has ended or a program has been loaded: the holder's memory now counts as kept by the host. */
+    /** Records the end of a call or the loading of a program: the holder's memory now counts as kept by the host. */
     void reviewed(MemoryHolder.Stake stake) {
         synchronized (lock) {
             allotment.reviewed(stake);
         }
     }
 
-    /** Looks for waiters that wait in vain. */
+    /** Looks for waiters without a prospect of memory. */
     void lookAtLine() {
         locked(allotment::reviewLine);
     }
@@ -417,7 +422,7 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns slabs that have been unused for a while. Also happens by itself, see {@link PoolSetBuilder#delayed}.
+     * Returns slabs that have been unused for a while. Also happens automatically, see {@link PoolSetBuilder#delayed}.
      *
      * @return bytes returned
      */
@@ -425,7 +430,7 @@ public final class PoolSet implements AutoCloseable {
         return measured(retention::sweep);
     }
 
-    /** Runs an action under the lock that returns slabs; returns how many bytes. */
+    /** Runs an action that returns slabs, under the lock; returns the number of bytes. */
     private long measured(Runnable action) {
         long[] bytes = new long[1];
         locked(() -> {
@@ -474,8 +479,8 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Closes the set: requests in line fail, and memory returns to the provider as soon as it is released, whatever its death frontier. So
-     * the caller must have stopped the hardware before. Idempotent.
+     * Closes the set: requests in line fail, and memory returns to the provider as soon as it is released, whatever its
+     * death frontier. So the caller must have stopped the hardware before. Idempotent.
      */
     @Override
     public void close() {
@@ -483,10 +488,11 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Closes the set, and tells when no slab is on its way: those that the pools have given up are back at the provider, and none is being
-     * acquired. Slabs of memory that is released later return later.
+     * Closes the set, and notifies the caller when no slab is on its way: all slabs given up by the pools are back at
+     * the provider, and no slab is being acquired. Slabs of memory released later return later.
      *
-     * @param whenReturned run once, by the thread that returns the last of them, which may be this one; ignored if the set is closed already
+     * @param whenReturned run once, by the thread returning the last slab, possibly the calling thread; ignored if the
+     *     set is closed already
      */
     public void close(Runnable whenReturned) {
         boolean[] first = new boolean[1];

@@ -20,7 +20,10 @@ import java.util.function.ToIntFunction;
 
 /** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
-    /** Parts that blocks may waste: the most of those that waste much, and one for each of sixteen others. Sixteen is a guess, not measured. */
+    /**
+     * Parts wasted by blocks: the limit for blocks with much waste, and a part for each of sixteen other blocks.
+     * Sixteen is a guess, not measured.
+     */
     private static final int LOST_PARTS = Waste.PARTS + 16;
 
     final SlabProvider provider;
@@ -47,8 +50,8 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets the executor on which the set acquires memory for requests in line after a release or completion. Acquiring takes long, and must
-     * not delay the releasing thread.
+     * Sets the executor on which the set acquires memory for requests in line after a release or completion. Acquiring
+     * takes long, and must not delay the releasing thread.
      *
      * @param executor runs its tasks soon; the same thread unless set
      * @return this builder
@@ -59,9 +62,10 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Names what the memory belongs to, for messages about shortage.
+     * Names the owner of the memory, for messages about shortage.
      *
-     * @param name asked when there is such a message, with the lock of the set held; empty, or a word like "device 'a'"; empty unless set
+     * @param name called for each such message, with the lock of the set held; empty, or a word like "device 'a'";
+     *     empty unless set
      * @return this builder
      */
     public PoolSetBuilder owner(Supplier<String> name) {
@@ -72,7 +76,7 @@ public final class PoolSetBuilder {
     /**
      * Sets the observation, through which observers follow the pools.
      *
-     * @param shared the observation, borrowed; one of its own unless set
+     * @param shared the observation, borrowed; a new observation unless set
      * @return this builder
      */
     public PoolSetBuilder observation(PoolObservation shared) {
@@ -81,7 +85,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Adds a pool. Requests are offered to pools in the order in which they were added.
+     * Adds a pool. Requests are offered to pools in the order of addition.
      *
      * @param options the options of the pool
      * @return this builder
@@ -103,10 +107,11 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets how much of the budget blocks waste that have slabs of their own, since a slab that is reused may be longer than requested.
+     * Sets the share of the budget that blocks with a slab of their own may waste, since a reused slab may be longer
+     * than requested.
      *
-     * @param bytes most bytes for each block, and never more than an eighth of its length; but all blocks that waste more may together waste
-     *     {@value Waste#PARTS} times as much. An eighth of each block, and no more, unless set
+     * @param bytes most bytes for each block, and never more than an eighth of its length; but all blocks with more
+     *     waste may together waste {@value Waste#PARTS} times as much. An eighth of each block, and no more, unless set
      * @return this builder
      */
     public PoolSetBuilder waste(long bytes) {
@@ -115,9 +120,9 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets the quota of one consumer.
+     * Sets the quota of a consumer.
      *
-     * @param consumer its name
+     * @param consumer the name of the consumer
      * @param bytes the quota; no limit unless set
      * @return this builder
      */
@@ -127,7 +132,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets the clock that measures how long requests wait and slabs are idle.
+     * Sets the clock measuring the waits of requests and the idle times of slabs.
      *
      * @param nanos nanoseconds from an arbitrary origin; {@link System#nanoTime} unless set
      * @return this builder
@@ -138,7 +143,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets how long unused slabs are kept.
+     * Sets the time for which unused slabs are kept.
      *
      * @param nanos nanoseconds; for ever unless set
      * @return this builder
@@ -149,9 +154,9 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets how long a request stands in line at most.
+     * Sets the longest wait of a request in line.
      *
-     * @param nanos after which it fails; for ever unless set
+     * @param nanos nanoseconds after which the request fails; for ever unless set
      * @return this builder
      */
     public PoolSetBuilder patience(long nanos) {
@@ -160,9 +165,9 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets how long a request stands in line at most for memory that only the host can free.
+     * Sets the longest wait of a request in line for memory that only the host can free.
      *
-     * @param nanos after which it fails; for ever unless set
+     * @param nanos nanoseconds after which the request fails; for ever unless set
      * @return this builder
      */
     public PoolSetBuilder hostPatience(long nanos) {
@@ -171,10 +176,10 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what schedules the looks for idle slabs and knots when nothing is released any more. A scheduled look does not keep the set
-     * alive.
+     * Sets the scheduler of looks for idle slabs and knots when no more releases occur. A scheduled look does not keep
+     * the set alive.
      *
-     * @param executorAfter returns an executor that runs its tasks after so many nanoseconds; {@link
+     * @param executorAfter returns an executor running its tasks after the given number of nanoseconds; {@link
      *     CompletableFuture#delayedExecutor(long, TimeUnit)} unless set; called with no lock held
      * @return this builder
      */
@@ -184,7 +189,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets how many entries the joined death frontier of a block may have.
+     * Sets the maximum number of entries in the joined death frontier of a block.
      *
      * @param entries 1 to {@link Frontier#MAXIMUM_CAPACITY}; {@link Frontier#DEFAULT_CAPACITY} unless set
      * @return this builder
@@ -195,8 +200,8 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets the test for work in flight that ends without help, so that requests in line may wait for the memory that it frees. {@link
-     * PoolSet#idle} must be called when that work has ended.
+     * Sets the test for work in flight that ends without help, so that requests in line may wait for memory freed by
+     * the work. {@link PoolSet#idle} must be called when the work has ended.
      *
      * @param underWay called with the lock of the set held, takes no locks; always false unless set
      * @return this builder
@@ -207,10 +212,10 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what knows of a call that nothing of it continues before requests of it are granted, whatever is in flight.
+     * Sets the test for calls that do not continue before their requests are granted, whatever is in flight.
      *
-     * @param requests returns the number of such requests, or 0 when that is not known; called with the lock of the set held; always 0 unless
-     *     set
+     * @param requests returns the number of such requests, or 0 when unknown; called with the lock of the set held;
+     *     always 0 unless set
      * @return this builder
      */
     public PoolSetBuilder held(ToIntFunction<MemoryHolder> requests) {
@@ -218,7 +223,7 @@ public final class PoolSetBuilder {
         return this;
     }
 
-    /** Bytes of the slabs, one for each pool, that several blocks may share. */
+    /** Bytes of the shared slabs, one slab for each pool sharing slabs among blocks. */
     long sharedSlabs() {
         return pools.stream()
                 .filter(each -> each.kind() == PoolKind.TLSF)
@@ -226,7 +231,10 @@ public final class PoolSetBuilder {
                 .sum();
     }
 
-    /** Bytes that blocks of running calls may take beyond their sizes: the slabs that are shared, and the rests of longer slabs of their own. */
+    /**
+     * Bytes that blocks of running calls may take beyond their sizes: the shared slabs, and the unused ends of longer
+     * slabs serving one block each.
+     */
     long lost() {
         long shared = sharedSlabs();
         boolean isLong = pools.stream().anyMatch(each -> each.kind() == PoolKind.PASS_THROUGH);

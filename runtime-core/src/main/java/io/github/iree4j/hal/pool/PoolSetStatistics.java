@@ -3,15 +3,15 @@ package io.github.iree4j.hal.pool;
 import java.util.List;
 
 /**
- * Statistics of the pools of a device. All parts are of one moment.
+ * Statistics of the pools of a device. All values are of the same moment.
  *
  * @param budget most bytes of slabs of all pools together
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
- * @param bytesPeak the peak of their sum
+ * @param bytesPeak the peak of transient and persistent bytes together
  * @param bytesReserved bytes of slabs now
- * @param bytesReservedPeak the peak of that
- * @param waiting calls that wait to be admitted, and requests that stand in line now
+ * @param bytesReservedPeak the peak of bytes of slabs
+ * @param waiting calls waiting to be admitted, and requests in line now
  * @param pools each pool
  * @param consumers each consumer that has or had memory
  */

@@ -1,29 +1,31 @@
 package io.github.iree4j.hal.pool;
 
 /**
- * Statistics of a pool. All parts are of one moment.
+ * Statistics of a pool. All values are of the same moment.
  *
- * @param name its name
- * @param kind how it places blocks
+ * @param name the name of the pool
+ * @param kind the placement of blocks
  * @param budget most bytes of slabs
  * @param reserves reservations granted
  * @param releases reservations released
  * @param fresh reserves of memory that was unused before
  * @param reusedWithoutWait reserves of reused memory without a wait
- * @param reusedAfterWait reserves of reused memory for which the requester's hardware waits
+ * @param reusedAfterWait reserves of reused memory with a wait of the requester's hardware
  * @param refusedTainted requests that passed over a block because part of its death frontier was lost in a join
- * @param refusedUncovered requests that passed over a block because its last user might not have finished and there was no mark to wait for
+ * @param refusedUncovered requests that passed over a block because its last user might not have finished and there was
+ *     no mark to wait for
  * @param waits requests that had to stand in line
- * @param waitedNanos how long they stood there, including those that still do
- * @param waiting requests that stand in line now
- * @param waitingForHost those of them that cannot be granted, whatever else ends, before the host frees memory that it keeps
- * @param failures failed requests: those that could never fit or could not wait
+ * @param waitedNanos total time of requests in line, including requests still in line
+ * @param waiting requests in line now
+ * @param waitingForHost requests in line that cannot be granted, whatever else ends, before the host frees memory kept
+ *     by the host
+ * @param failures failed requests: requests that could never fit or could not wait
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
- * @param bytesPeak the peak of their sum
+ * @param bytesPeak the peak of transient and persistent bytes together
  * @param bytesTransientPeak the peak of bytes reserved for queue operations
  * @param bytesReserved bytes of slabs now
- * @param bytesReservedPeak the peak of that
+ * @param bytesReservedPeak the peak of bytes of slabs
  * @param largestFree bytes of the largest free block, whatever its death frontier
  */
 public record PoolStatistics(

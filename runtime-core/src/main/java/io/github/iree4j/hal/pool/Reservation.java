@@ -8,10 +8,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes reserved from a pool. The owner releases them once, stating what must have finished before they may be reused.
+ * Bytes reserved from a pool. The owner releases the bytes once, stating the work that must have finished before reuse.
  *
- * <p>The bytes may be used after everything in the requester's frontier, and once the {@link #waits} have been passed. Safe from any
- * thread.
+ * <p>The bytes may be used after everything in the requester's frontier, and once the {@link #waits} have been passed.
+ * Safe from any thread.
  */
 public final class Reservation {
     private static final VarHandle WAITS;
@@ -29,19 +29,19 @@ public final class Reservation {
     final Account account;
     final boolean persistent;
     final MemoryHolder.@Nullable Stake stake;
-    final long grant; // its number, see Turns
+    final long grant; // number of the grant, see Turns
     private final Slab slab;
     private final long offset;
     private final long length;
     private final long size;
-    private final Frontier death; // a copy: the block's changes once it is free again
+    private final Frontier death; // copy of the block's death frontier, because the block's changes once the block is free again
 
     @SuppressWarnings("UnusedVariable") // read through WAITS
-    private List<NativeTimepoint> waits; // written by release once this is shared, read by acquire
+    private List<NativeTimepoint> waits; // written by release once the reservation is shared, read by acquire
 
-    private volatile long number; // given by the observer
+    private volatile long number; // number given by the observer
 
-    boolean released; // guarded by the lock of the set, as are the next two
+    boolean released; // guarded by the lock of the set, as are announced and accessed
     boolean announced;
     Block.@Nullable Home accessed;
 
@@ -81,14 +81,15 @@ public final class Reservation {
     /**
      * Returns the slab that contains the bytes.
      *
-     * @return the slab, borrowed: valid until this is released, and after that until the death frontier is over
+     * @return the slab, borrowed: valid until this reservation is released, and after the release until all work in the
+     *     death frontier has ended
      */
     public Slab slab() {
         return slab;
     }
 
     /**
-     * Returns where the bytes start in the slab.
+     * Returns the start of the bytes in the slab.
      *
      * @return bytes
      */
@@ -97,9 +98,9 @@ public final class Reservation {
     }
 
     /**
-     * Returns the number that the observer of the pools has given it.
+     * Returns the number given by the observer of the pools.
      *
-     * @return the number; 0 when it was reserved while nothing observed them
+     * @return the number; 0 when the bytes were reserved without an observer
      */
     public long number() {
         return number;
@@ -110,7 +111,7 @@ public final class Reservation {
     }
 
     /**
-     * Returns how many bytes were requested.
+     * Returns the requested number of bytes.
      *
      * @return bytes
      */
@@ -119,7 +120,8 @@ public final class Reservation {
     }
 
     /**
-     * Returns how many bytes it is charged: its size, rounded as the pool does. A slab of its own may be longer.
+     * Returns the charged number of bytes: the size, rounded by the pool. The slab of a block without neighbours may be
+     * longer.
      *
      * @return at least {@link #size}
      */
@@ -128,7 +130,8 @@ public final class Reservation {
     }
 
     /**
-     * Returns what the requester's hardware must wait for before it uses the bytes: as few marks as suffice.
+     * Returns the marks that the requester's hardware must wait for before using the bytes: the fewest sufficient
+     * marks.
      *
      * @return the marks; empty when the bytes may be used at once
      */
@@ -138,7 +141,8 @@ public final class Reservation {
     }
 
     /**
-     * Returns what must have finished before the bytes are used: the death frontier that they were released with. Does not change.
+     * Returns the work that must have finished before the bytes are used: the death frontier of the last release. Does
+     * not change.
      *
      * @return the death frontier; empty for bytes without an earlier user
      */
@@ -147,12 +151,12 @@ public final class Reservation {
     }
 
     /**
-     * Checks again whether the bytes may be used, since what the requester runs after may have changed since it reserved them. Updates the
-     * {@link #waits}.
+     * Checks again whether the bytes may be used, since the requester's frontier may have changed since the
+     * reservation. Updates the {@link #waits}.
      *
-     * @param after what the requester runs after
-     * @param timepoints what its hardware can wait for
-     * @return whether they may be used; if not, the bytes stay reserved until the caller releases them
+     * @param after the frontier of the requester
+     * @param timepoints the marks that the requester's hardware can wait for
+     * @return whether the bytes may be used; if not, the bytes stay reserved until the caller releases the reservation
      */
     public boolean revalidate(Frontier after, NativeTimepoints timepoints) {
         List<NativeTimepoint> now = pool.set.revalidate(this, after, timepoints);
@@ -162,42 +166,45 @@ public final class Reservation {
         return now != null;
     }
 
-    /** Announces a release: the operation that frees the bytes has been submitted. Other requests then wait for it in order. */
+    /** Announces a release: the operation freeing the bytes has been submitted. Other requests then wait for the release in order. */
     public void announceRelease() {
         pool.set.announceRelease(this);
     }
 
     /**
-     * Releases the bytes. @param death what must have finished before they are reused: the frontier of the operation that frees them;
-     * {@link Frontier#EMPTY} when nothing uses them any more
-     * @return false when they had been released before
-     * @throws IreeException INVALID_ARGUMENT for a tainted frontier without a producer, whose completion cannot be observed; the bytes stay
-     *     reserved
+     * Releases the bytes.
+     *
+     * @param death the work that must have finished before reuse: the frontier of the operation freeing the bytes;
+     *     {@link Frontier#EMPTY} when no work uses the bytes any more
+     * @return false when the bytes had been released before
+     * @throws IreeException INVALID_ARGUMENT for a tainted frontier without a producer, whose completion cannot be
+     *     observed; the bytes stay reserved
      */
     public boolean release(Frontier death) {
         return pool.set.release(this, death, false);
     }
 
     /**
-     * Releases the bytes while the host may still access them in unfinished operations: their slab stays until {@link #accessEnded},
-     * whatever becomes of the device.
+     * Releases the bytes while the host may still access the bytes in unfinished operations: the slab stays until
+     * {@link #accessEnded}, whatever becomes of the device.
      *
-     * @param death what must have finished before they are reused @return false when they had been released before
+     * @param death the work that must have finished before reuse
+     * @return false when the bytes had been released before
      * @throws IreeException as {@link #release}
      */
     public boolean releaseAhead(Frontier death) {
         return pool.set.release(this, death, true);
     }
 
-    /** Notes that the host no longer accesses bytes released by {@link #releaseAhead}. Idempotent. */
+    /** Records that the host no longer accesses bytes released by {@link #releaseAhead}. Idempotent. */
     public void accessEnded() {
         pool.set.accessEnded(this);
     }
 
     /**
-     * Releases bytes that were never used: their death frontier stays what it was.
+     * Releases bytes that were never used: the death frontier stays unchanged.
      *
-     * @return false when they had been released before
+     * @return false when the bytes had been released before
      */
     public boolean cancel() {
         return pool.set.cancel(this);

@@ -4,9 +4,9 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the outcome of a request. Called once unless the request is withdrawn; with no lock held, but perhaps after the call that caused
- * it has returned, like every callback of {@link io.github.iree4j.async.HeldCallbacks}. The contract of {@link
- * io.github.iree4j.async.Timepoint} holds.
+ * Receives the outcome of a request. Called once unless the request is withdrawn, with no lock held. The call may occur
+ * after the causing call has returned, like every callback of {@link io.github.iree4j.async.HeldCallbacks}. The
+ * contract of {@link io.github.iree4j.async.Timepoint} holds.
  */
 @FunctionalInterface
 public interface ReservationListener {

@@ -10,16 +10,17 @@ import org.jspecify.annotations.Nullable;
  * A request for memory.
  *
  * @param size bytes, not negative
- * @param alignment alignment of the start, a power of two; 0 leaves it to the provider
- * @param memoryType bits of {@code MemoryType} that are needed
- * @param usage bits of {@code BufferUsage} that are needed
- * @param consumer the consumer that the bytes are charged to: a program's name, or empty
- * @param persistent whether the host decides the lifetime. Such a request does not queue behind others, since its caller cannot wait
- * @param prefersReuse whether to wait for memory that is still in use rather than let the pool grow
- * @param frontier what the requester runs after
- * @param timepoints what the requester's hardware can wait for
- * @param holder the call that it is made for; null without one
- * @param age its place in line: {@link PoolSet#nextAge} at the first attempt; {@link #YOUNGEST} for a first attempt
+ * @param alignment alignment of the start, a power of two; 0 leaves the alignment to the provider
+ * @param memoryType required bits of {@code MemoryType}
+ * @param usage required bits of {@code BufferUsage}
+ * @param consumer the charged consumer: a program's name, or empty
+ * @param persistent whether the host decides the lifetime. Such a request does not queue behind others, since its
+ *     caller cannot wait
+ * @param prefersReuse whether to wait for memory still in use rather than let the pool grow
+ * @param frontier the frontier of the requester
+ * @param timepoints the marks that the requester's hardware can wait for
+ * @param holder the call that needs the memory; null without a call
+ * @param age the place in line: {@link PoolSet#nextAge} at the first attempt; {@link #YOUNGEST} for a first attempt
  */
 public record ReservationRequest(
         long size,
@@ -37,10 +38,10 @@ public record ReservationRequest(
     /** The age of a first attempt: behind all requests in line. */
     public static final long YOUNGEST = Long.MAX_VALUE;
 
-    /** The largest alignment that can be requested: a huge page. */
+    /** The largest permitted alignment: a huge page. */
     public static final long MAXIMUM_ALIGNMENT = 2 << 20;
 
-    /** Checks. */
+    /** Checks the arguments. */
     public ReservationRequest {
         Objects.requireNonNull(consumer, "consumer");
         Objects.requireNonNull(frontier, "frontier");
@@ -56,17 +57,17 @@ public record ReservationRequest(
     }
 
     /**
-     * Creates a request for the call that the current thread acts for.
+     * Creates a request for the current thread's call.
      *
      * @param size bytes, not negative
-     * @param alignment alignment of the start, a power of two; 0 leaves it to the provider
-     * @param memoryType bits of {@code MemoryType} that are needed
-     * @param usage bits of {@code BufferUsage} that are needed
-     * @param consumer the consumer that the bytes are charged to
+     * @param alignment alignment of the start, a power of two; 0 leaves the alignment to the provider
+     * @param memoryType required bits of {@code MemoryType}
+     * @param usage required bits of {@code BufferUsage}
+     * @param consumer the charged consumer
      * @param persistent whether the host decides the lifetime
      * @param prefersReuse whether to wait rather than let the pool grow
-     * @param frontier what the requester runs after
-     * @param timepoints what the requester's hardware can wait for
+     * @param frontier the frontier of the requester
+     * @param timepoints the marks that the requester's hardware can wait for
      */
     public ReservationRequest(
             long size,
@@ -105,7 +106,7 @@ public record ReservationRequest(
     /**
      * Returns this request with another alignment.
      *
-     * @param bytes a power of two, 0 leaves it to the provider
+     * @param bytes a power of two, 0 leaves the alignment to the provider
      * @return the new request
      */
     public ReservationRequest withAlignment(long bytes) {
@@ -128,7 +129,7 @@ public record ReservationRequest(
     /**
      * Returns this request for another consumer.
      *
-     * @param name the consumer that the bytes are charged to
+     * @param name the charged consumer
      * @return the new request
      */
     public ReservationRequest withConsumer(String name) {
@@ -147,7 +148,8 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns this request, to wait for freed memory whose last user has not finished rather than let the pool grow.
+     * Returns this request as a request that waits for freed memory with an unfinished last user rather than let the
+     * pool grow.
      *
      * @return the new request
      */
@@ -159,8 +161,8 @@ public record ReservationRequest(
     /**
      * Returns this request with another place in the order of work.
      *
-     * @param requester what the requester runs after
-     * @param waitable what its hardware can wait for
+     * @param requester the frontier of the requester
+     * @param waitable the marks that the requester's hardware can wait for
      * @return the new request
      */
     public ReservationRequest after(Frontier requester, NativeTimepoints waitable) {
@@ -179,7 +181,7 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns this request as a repeated attempt, which does not queue behind requests made since the first.
+     * Returns this request as a repeated attempt, not queued behind requests made since the first attempt.
      *
      * @param first {@link PoolSet#nextAge} at the first attempt
      * @return the new request

@@ -13,12 +13,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the calls that have to end for a request to be granted. Computes in the units in which memory is granted: free spans of slabs, slabs
- * that can be returned, budgets and quotas. Assumes that work under way has finished, the host's included, but for what will never be known to
- * have. Guarded by the lock of the set.
+ * Finds the calls that have to end for a request to be granted. Computes in the units of granting: free spans of slabs,
+ * returnable slabs, budgets and quotas. Assumes the end of all work under way, the host's included, except for work
+ * whose end will never be known. Guarded by the lock of the set.
  */
 final class Resolution {
-    /** By the age of calls, since the requests of a call that goes on are younger and younger. */
+    /** Orders requests by the age of their calls, since the requests of a continuing call are younger and younger. */
     static final Comparator<Waiter> OLDEST_CALL_FIRST =
             Comparator.comparingLong(each -> each.stake == null ? each.age : each.stake.age);
 
@@ -26,7 +26,7 @@ final class Resolution {
     private final Slabs slabs;
     private final DeathFrontiers deaths;
 
-    /** A request, and those that have to fail for it to be granted. */
+    /** A request, and the requests to fail for the grant. */
     record Help(Waiter helped, List<Waiter> ending) {}
 
     Resolution(List<Pool> pools, Slabs slabs, DeathFrontiers deaths) {
@@ -36,10 +36,10 @@ final class Resolution {
     }
 
     /**
-     * Chooses the calls to end: for the oldest call that can be helped, those that began last.
+     * Chooses the calls to end: the calls that began last, for the oldest call that can be helped.
      *
-     * @param lost requests that wait in vain
-     * @return null when the end of none would help another
+     * @param lost requests without a prospect of memory
+     * @return null when no call's end would help another call
      */
     @Nullable
     Help help(List<Waiter> lost) {
@@ -54,7 +54,7 @@ final class Resolution {
         return null;
     }
 
-    /** The calls that may be ended for a request, the youngest first: all of their requests wait in vain too. */
+    /** The calls that may be ended for a request, the youngest first: calls with all of their requests among the lost. */
     private static List<Stake> mayEnd(List<Waiter> lost, Waiter waiter) {
         return lost.stream()
                 .map(each -> each.stake)
@@ -67,7 +67,7 @@ final class Resolution {
                 .toList();
     }
 
-    /** The requests of a call among others. */
+    /** The requests of a call among the waiters. */
     static Stream<Waiter> of(Stake stake, List<Waiter> waiters) {
         return waiters.stream().filter(each -> stake.equals(each.stake));
     }
@@ -79,15 +79,15 @@ final class Resolution {
     /**
      * Returns the calls that have to end.
      *
-     * @param candidates calls that may be ended, the one to end first at the front
-     * @return no more of them than are needed, none of which could be left out; null when the end of all would not help
+     * @param candidates calls that may be ended, the first to end at the front
+     * @return no more candidates than needed, each indispensable; null when the end of all candidates would not help
      */
     private @Nullable List<Stake> toEnd(Waiter waiter, List<Stake> candidates) {
         int enough = candidates.size();
         if (!fitsWithout(waiter, candidates)) {
             return null;
         }
-        for (int tooFew = -1; enough - tooFew > 1; ) { // of the first, none and all included
+        for (int tooFew = -1; enough - tooFew > 1; ) { // number of leading candidates, from none to all
             int middle = enough + tooFew >>> 1;
             if (fitsWithout(waiter, candidates.subList(0, middle))) {
                 enough = middle;
@@ -96,7 +96,7 @@ final class Resolution {
             }
         }
         List<Stake> ending = new ArrayList<>(candidates.subList(0, enough));
-        for (int i = ending.size() - 1; i >= 0; i--) { // those that are to be kept first
+        for (int i = ending.size() - 1; i >= 0; i--) { // the candidates most worth keeping first
             Stake spared = ending.remove(i);
             if (!fitsWithout(waiter, ending)) {
                 ending.add(i, spared);
@@ -110,12 +110,12 @@ final class Resolution {
         return fits(waiter, block -> block.stake != null && stakes.contains(block.stake));
     }
 
-    /** Whether a request could be granted if the reserved blocks that match were free. */
+    /** Whether a request could be granted if the matching reserved blocks were free. */
     boolean fits(Waiter waiter, Predicate<Block> gone) {
         return fits(waiter.pool, waiter.request, waiter.account, gone);
     }
 
-    /** The same, for a request of a pool that is charged to an account. */
+    /** Whether a request of a pool, charged to an account, could be granted if the matching reserved blocks were free. */
     boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {
         long size = pool.store.lengthFor(request.size());
         long length = Math.max(size, pool.store.lengthFor(1));
@@ -139,7 +139,7 @@ final class Resolution {
         return pool.store.couldTake(length, alignment, free) || pool.store.growth(length, alignment, room) > 0;
     }
 
-    /** Whether a request exceeds its quota with what its own call holds, whatever others hold. */
+    /** Whether a request exceeds its quota together with memory held by its own call, whatever others hold. */
     boolean exceedsQuotaAlone(Waiter waiter) {
         long[] own = {0};
         for (Pool each : pools) {
@@ -158,7 +158,7 @@ final class Resolution {
         private @Nullable Home home;
         private boolean isIdle;
         long idle; // bytes of slabs without a block in use
-        long freed; // bytes of the account's blocks that are to be free
+        long freed; // bytes of the account's blocks to be freed
 
         Tally(Account account) {
             this.account = account;

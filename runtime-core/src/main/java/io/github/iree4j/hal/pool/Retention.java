@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * Keeps unused slabs of pools, up to a number of bytes and for a time. The rest returns to the provider, and so does everything once the
- * set is closed. Guarded by the lock of the set.
+ * Keeps unused slabs of pools, up to a number of bytes and for a time. Other unused slabs return to the provider, and
+ * so do all slabs once the set is closed. Guarded by the lock of the set.
  */
 final class Retention {
     private final PoolSet set;
@@ -31,7 +31,7 @@ final class Retention {
         this.lastSweep = clock.getAsLong();
     }
 
-    /** Notes that a slab is unused, and returns whether that is all there is to do. Makes no callbacks due. */
+    /** Records that a slab is unused, and returns whether nothing else is to be done. Makes no callbacks due. */
     boolean note(Pool pool, Home home) {
         if (closed || pool.options.retained() != Long.MAX_VALUE) {
             return false;
@@ -69,7 +69,7 @@ final class Retention {
         pools.forEach(this::keepWithin);
     }
 
-    /** Trims a pool to what it may keep. Slabs that are still in use are checked again when their users have finished. */
+    /** Trims a pool to its retained bytes. Slabs still in use are checked again when their users have finished. */
     private void keepWithin(Pool pool) {
         if (pool.options.retained() == Long.MAX_VALUE) {
             return;
@@ -109,14 +109,14 @@ final class Retention {
         }
     }
 
-    /** Returns in how many nanoseconds the next unused slab may be returned; 0 when there is none. */
+    /** Returns the nanoseconds until the next unused slab may be returned; 0 when there is none. */
     private long nextIdle(long now) {
         long[] next = {Long.MAX_VALUE};
         for (Pool pool : pools) {
             pool.store.idleBytes(
                     home -> {
                         long left = idleAfter - (now - home.idleSince);
-                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter); // else its last user has not finished
+                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter); // otherwise the last user has not finished
                         return true;
                     },
                     any -> true);

@@ -6,6 +6,6 @@ interface Reuse {
     /** Accepts every block: for requesters without a queue, and to measure placement alone. */
     Reuse ANY = block -> true;
 
-    /** Whether the block may be used; the decision stands if it is then taken. */
+    /** Returns whether the block may be used; the decision stands if the block is then taken. */
     boolean accepts(Block block);
 }

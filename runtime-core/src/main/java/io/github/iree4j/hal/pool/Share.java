@@ -3,38 +3,40 @@ package io.github.iree4j.hal.pool;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A limit on memory, what of it admitted calls may come to hold, and what others keep: of a device, or of a consumer with a quota. Commits
- * are atomic; what is marked as guarded by the gate's lock is written under that.
+ * A limit on memory of a device, or of a consumer with a quota, with the bytes committed to admitted calls and the
+ * bytes kept by others. Commits are atomic; fields marked as guarded by the gate's lock are written under the gate's
+ * lock.
  */
 final class Share {
     /**
-     * The inputs of calls that wait for their fences get this part of a limit at most: so one that is ready has room beside them of which
-     * nobody knows yet. A guess, not measured.
+     * The inputs of calls waiting for their fences get at most this part of a limit: so a ready call, yet unknown, has
+     * room beside such inputs. A guess, not measured.
      */
     private static final int AHEAD = 4;
 
     private final long limit;
     private final long shared;
     private final long lost;
-    private final AtomicLong committed = new AtomicLong(); // to admitted calls
-    private volatile long ahead; // the inputs of calls that were admitted for those alone; guarded by the gate's lock
-    private volatile long largest; // need so far; a concurrent smaller one may hide it until it asks again
+    private final AtomicLong committed = new AtomicLong(); // bytes committed to admitted calls
+    private volatile long ahead; // inputs of calls admitted for the inputs alone; guarded by the gate's lock
+    private volatile long largest; // largest need so far; a concurrent smaller need may hide the largest until its call is tried again
 
-    /** Bytes that the host and programs keep. Written under the lock of the set, as is {@link #permanent}. */
+    /** Bytes kept by the host and by programs. Written under the lock of the set, as is {@link #permanent}. */
     private final AtomicLong kept = new AtomicLong();
 
     private volatile long permanent; // the part kept by loaded programs
-    private volatile boolean isShut; // what is released is kept for one request; written under the lock of the set
+    private volatile boolean isShut; // whether released memory is kept for one request; written under the lock of the set
 
-    /** When a call that had to wait for it was admitted last, by the gate's clock. Guarded by the gate's lock. */
+    /** The time of the last admission after a wait for the share, by the gate's clock. Guarded by the gate's lock. */
     long lastAdmitted = Long.MIN_VALUE / 2;
 
     /**
      * Begins with nothing committed.
      *
      * @param limit bytes
-     * @param shared bytes that stay free beside inputs of calls that wait for their fences, since slabs that calls share are never quite full
-     * @param lost the same while several calls run, since their blocks have longer slabs than they need, too
+     * @param shared bytes staying free beside inputs of calls that wait for their fences, since slabs shared by calls
+     *     are never quite full
+     * @param lost bytes staying free while several calls run, since blocks also have longer slabs than needed
      */
     Share(long limit, long shared, long lost) {
         this.limit = limit;
@@ -50,12 +52,12 @@ final class Share {
         return limit;
     }
 
-    /** What a call of that need takes of the limit. */
+    /** The part of the limit taken by a call with the given need. */
     long part(long need) {
         return Math.min(need, limit);
     }
 
-    /** What is committed to calls that run: the others hold their inputs alone. */
+    /** Bytes committed to running calls: all other calls hold only their inputs. */
     long running() {
         return committed.get() - ahead;
     }
@@ -65,15 +67,16 @@ final class Share {
         return running() <= 0;
     }
 
-    /** Commits nothing more to calls until further notice, or again. Under the lock of the set. */
+    /** Stops or resumes commitments to calls. Under the lock of the set. */
     void shut(boolean whether) {
         isShut = whether;
     }
 
     /**
-     * Commits the need of a call, if it is not shut and there is room; a call that is alone has all the room that programs leave.
+     * Commits the need of a call unless the share is shut or lacks room; a call that is alone has all the room left by
+     * programs.
      *
-     * @param had committed to it before, as a part of its need
+     * @param had bytes committed to the call before, as a part of the need
      */
     boolean tryCommit(long need, long had) {
         long wanted = Math.min(need, limit - permanent) - had;
@@ -90,7 +93,7 @@ final class Share {
         }
     }
 
-    /** A call needs that much, or has needed it. */
+    /** Records the need of a call, expected or shown. */
     void needs(long bytes) {
         if (bytes > largest) {
             largest = bytes;
@@ -98,8 +101,8 @@ final class Share {
     }
 
     /**
-     * Commits everything to a call whose need nobody knows, if it is not shut, no other call runs and there is room for its inputs: a guess is
-     * no reason to wait for the host.
+     * Commits everything to a call with an unknown need, unless the share is shut, another call runs or there is no
+     * room for the inputs: a guess is no reason to wait for the host.
      */
     boolean tryCommitAll(long inputs, long had) {
         long now = committed.get();
@@ -110,10 +113,11 @@ final class Share {
     }
 
     /**
-     * Commits the inputs of a call that waits for a fence, if there is room for them now, and beside the inputs of all such calls for the
-     * largest call: then one after the other can run, and any call that they may wait for. Under the gate's lock.
+     * Commits the inputs of a call waiting for a fence, if there is room now for the inputs and, beside the inputs of
+     * all such calls, for the largest call: then the waiting calls can run one after the other, and so can any call
+     * they may wait for. Under the gate's lock.
      */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a single writer at a time
     boolean tryCommitAhead(long inputs, long need) {
         long room = Math.min(Math.max(need, largest), limit - permanent - shared) + shared;
         if (ahead + inputs > Math.min(limit / AHEAD, limit - kept.get() - room) || !tryCommit(inputs, 0)) {
@@ -123,33 +127,33 @@ final class Share {
         return true;
     }
 
-    /** Commits the need of a call, whether or not it is shut or there is room. */
+    /** Commits the need of a call, even if the share is shut or lacks room. */
     void commit(long need, long had) {
         committed.addAndGet(part(need) - had);
     }
 
-    /** Releases what was committed to a call, but for what it had before. */
+    /** Releases the bytes committed to a call, except for the bytes committed before. */
     void release(long need, long had) {
         committed.addAndGet(had - part(need));
     }
 
-    /** The whole need of a call that was admitted ahead is committed, or the call is over. Under the gate's lock. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
+    /** Stops counting the inputs of a call admitted ahead: the whole need is committed, or the call has ended. Under the gate's lock. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a single writer at a time
     void releaseAhead(long inputs) {
         ahead -= part(inputs);
     }
 
-    /** Adds to what is kept, or subtracts. Under the lock of the set. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
+    /** Adds to the kept bytes, or subtracts. Under the lock of the set. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a single writer at a time
     void keep(long bytes, boolean byProgram) {
         if (byProgram) {
             permanent += bytes;
         }
         long now = kept.getPlain() + bytes;
         if (bytes > 0) {
-            kept.setRelease(now); // visible to a thread that sees the call end, which comes later
+            kept.setRelease(now); // visible to a thread seeing the later end of the call
         } else {
-            kept.set(now); // before the check for calls that wait
+            kept.set(now); // before the check for waiting calls
         }
     }
 

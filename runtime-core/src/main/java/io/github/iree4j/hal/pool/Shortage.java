@@ -9,9 +9,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says why a request is not granted. Services pass the message on to their clients, so it has the request, the limit that binds, what would
- * have to end, and the remedy, but neither names of programs nor bytes that anybody holds: even the requester may be a call that the client's
- * call has made, of a program that the client does not know. {@link #details} has the rest, for the log. Guarded by the lock of the set.
+ * Explains why a request is not granted. Services pass the message on to their clients, so the message has the request,
+ * the binding limit, the work that would have to end, and the remedy, but neither names of programs nor bytes held by
+ * anybody: even the requester may be a nested call of a program unknown to the client. {@link #details} has the rest,
+ * for the log. Guarded by the lock of the set.
  */
 final class Shortage {
     private static final String REMEDY =
@@ -47,7 +48,7 @@ final class Shortage {
 
     // ---- For the requester.
 
-    /** Of a request that exceeds a limit by itself. */
+    /** Returns the message for a request exceeding a limit by itself. */
     String never(Pool pool, ReservationRequest request, Account account) {
         long length = pool.store.lengthFor(request.size());
         String limit = length > account.quota
@@ -59,27 +60,27 @@ final class Shortage {
                 .formatted(request.size(), limit);
     }
 
-    /** Of a request that cannot wait. */
+    /** Returns the message for a request that cannot wait. */
     String now(Pool pool, ReservationRequest request, Account account) {
         return "allocation of %d bytes exceeds the memory limit now: %s; close buffers or raise the limit"
                 .formatted(request.size(), state(pool, request, account));
     }
 
-    /** Of a request that has waited too long. */
+    /** Returns the message for a request after the longest permitted wait. */
     String late(Waiter waiter, long waited) {
         return "allocation of %d bytes has waited %d ms for memory, the longest wait allowed: %s"
                         .formatted(waiter.request.size(), TimeUnit.NANOSECONDS.toMillis(waited), state(waiter))
                 + REMEDY;
     }
 
-    /** Of a request that waits in vain. */
+    /** Returns the message for a request without a prospect of memory. */
     String inVain(Waiter waiter) {
         return "allocation of %d bytes waits for memory that no running work will free: %s"
                         .formatted(waiter.request.size(), state(waiter))
                 + REMEDY;
     }
 
-    /** Of a request that waits in vain and fails for another. */
+    /** Returns the message for a request without a prospect of memory, failed in favour of another request. */
     String forAnother(Waiter waiter) {
         return "allocation of %d bytes is given up for an older request: each of the calls in flight holds memory that another waits for: %s"
                         .formatted(waiter.request.size(), state(waiter))
@@ -90,7 +91,7 @@ final class Shortage {
         return state(waiter.pool, waiter.request, waiter.account);
     }
 
-    /** The limit that binds, and what would have to end. */
+    /** The binding limit, and the work that would have to end. */
     private String state(Pool pool, ReservationRequest request, Account account) {
         MemoryHolder holder = request.holder();
         Stake own = holder == null ? null : holder.knownStakeIn(pool.set);
@@ -98,7 +99,7 @@ final class Shortage {
         return limit + "; " + remedy(pool, request, account, own);
     }
 
-    /** The quota that binds. That of a call that another has made is of a program of which the client may know nothing. */
+    /** The binding quota. A nested call may belong to a program unknown to the client, so its quota is not given. */
     private String quota(ReservationRequest request, Account account) {
         MemoryHolder holder = request.holder();
         return holder != null && holder.isNested()
@@ -137,7 +138,7 @@ final class Shortage {
                 : "it does not fit beside what its own call holds";
     }
 
-    /** Whether a request would not fit if all memory but that of its own call was free. */
+    /** Whether a request would not fit even if all memory except its own call's were free. */
     boolean isOwnFault(Waiter waiter) {
         Stake own = waiter.stake;
         return !fits(waiter.pool, waiter.request, waiter.account, block -> !isOf(block, own));
@@ -155,7 +156,7 @@ final class Shortage {
         return block.stake != null && block.stake.holder.isKept();
     }
 
-    /** Whether a block is of a call that waits for another to end. */
+    /** Whether a block belongs to a call waiting for the stake's call to end. */
     private static boolean waitsFor(Block block, @Nullable Stake stake) {
         if (stake == null || block.stake == null) {
             return false;
@@ -176,7 +177,7 @@ final class Shortage {
 
     // ---- For the log.
 
-    /** Whether a refusal may be logged: those of a caller that tries again and again are not, except now and then. */
+    /** Returns whether a refusal may be logged: at most once per second, since a caller may retry again and again. */
     boolean mayLog(long now) {
         boolean may = !hasLogged || now - logged >= LOG_NANOS;
         if (may) {
@@ -186,7 +187,7 @@ final class Shortage {
         return may;
     }
 
-    /** What a message leaves out: whose request it is, what there is, in slabs, and who holds how much. */
+    /** The details left out of a message: the requester, the available memory in slabs, and the bytes of each holder. */
     String details(Pool pool, ReservationRequest request, Account account) {
         String limit = account.isOverQuota(pool.store.lengthFor(request.size()))
                 ? "the quota of %s%s is %d bytes".formatted(account.name(), ofOwner(), account.quota)
@@ -216,7 +217,7 @@ final class Shortage {
         return "%s and %d more in slabs that are in use%s".formatted(limit, Math.max(0, held - live), largest);
     }
 
-    /** Says who holds how much. */
+    /** Describes the holders and their bytes. */
     String holders() {
         List<Stake> holding = stakes.all().stream()
                 .filter(stake -> stake.live > 0)

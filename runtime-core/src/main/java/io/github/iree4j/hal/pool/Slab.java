@@ -2,7 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A piece of memory from the system or a driver. Backends extend it with what they need to use it. */
+/** A piece of memory from the system or a driver. Backends extend this class with the data needed to use the memory. */
 public abstract class Slab {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
@@ -14,7 +14,7 @@ public abstract class Slab {
      * Describes a slab.
      *
      * @param size bytes, above 0
-     * @param address its start, for alignment; 0 for memory that satisfies any alignment that can be requested
+     * @param address the start, for alignment; 0 for memory satisfying every permitted alignment
      */
     protected Slab(long size, long address) {
         this.size = size;
@@ -22,7 +22,7 @@ public abstract class Slab {
     }
 
     /**
-     * Returns a number that identifies it in this process.
+     * Returns a number identifying the slab in this process.
      *
      * @return the number, never reused
      */
@@ -31,7 +31,7 @@ public abstract class Slab {
     }
 
     /**
-     * Returns its size.
+     * Returns the size of the slab.
      *
      * @return bytes
      */
@@ -40,7 +40,7 @@ public abstract class Slab {
     }
 
     /**
-     * Returns its start.
+     * Returns the start of the slab.
      *
      * @return the address, or 0
      */

@@ -3,35 +3,36 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.status.IreeException;
 
 /**
- * The source of pools' memory: the system, or a driver. The {@link PoolSet} that uses it limits the total.
+ * The source of pools' memory: the system, or a driver. The {@link PoolSet} using the provider limits the total.
  *
  * <p>Called from any thread, with no lock of the set held; both calls may be slow.
  */
 public interface SlabProvider {
 
     /**
-     * Returns the minimum alignment: a power of two that divides the address of each slab. Sizes are multiples of it.
+     * Returns the minimum alignment: a power of two that divides the address of each slab. Sizes are multiples of the
+     * minimum alignment.
      *
      * @return bytes, at least 16
      */
     long alignment();
 
     /**
-     * Returns how much memory exists: requests for more fail at once.
+     * Returns the amount of existing memory: larger requests fail at once.
      *
-     * @return bytes; by default what a process can address
+     * @return bytes; by default the address space of a process
      */
     default long capacity() {
         return 1L << 47;
     }
 
     /**
-     * Acquires a slab. Its contents are undefined.
+     * Acquires a slab with undefined contents.
      *
      * @param size bytes, a multiple of {@link #alignment()}
-     * @param alignment alignment of its start, a power of two of at least {@link #alignment()}
-     * @return the slab, of exactly that size
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     * @param alignment alignment of the start, a power of two of at least {@link #alignment()}
+     * @return the slab, of exactly the requested size
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more memory
      */
     Slab acquire(long size, long alignment);
 
@@ -51,7 +52,7 @@ public interface SlabProvider {
     /**
      * Releases a slab that is no longer in use.
      *
-     * @param slab what {@link #acquire} returned
+     * @param slab a result of {@link #acquire}
      */
     void release(Slab slab);
 }

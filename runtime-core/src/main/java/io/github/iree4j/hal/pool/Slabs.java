@@ -8,11 +8,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Charges the pools' slabs to the budget. Guarded by the lock of the set. The provider is slow, so it is called without the lock: decisions
- * made here form an {@link Errand}, which the thread that holds the lock runs after it has unlocked.
+ * Charges the pools' slabs to the budget. Guarded by the lock of the set. The provider is slow, so it is called without
+ * the lock: decisions made here form an {@link Errand}, run by the thread holding the lock after the unlock.
  */
 final class Slabs {
-    /** A slab to acquire for a pool; its bytes are already charged to the budget. */
+    /** A slab to acquire for a pool; the bytes are already charged to the budget. */
     record Growth(Pool pool, long size, long alignment) {}
 
     /** The calls of the provider to make. */
@@ -32,13 +32,13 @@ final class Slabs {
     private Errand errand = Errand.NONE;
     private boolean mayGrow;
     private boolean grown;
-    private int growing; // slabs that were decided on and have not arrived
-    private long arrivals; // number of those that have, or were refused
-    private int leaving; // slabs that were given up and are not back at the provider
-    private long returns; // number of those that are
-    private int underWay; // errands that were taken and are not carried out
+    private int growing; // number of slabs decided on but not arrived
+    private long arrivals; // number of slabs arrived, or refused by the provider
+    private int leaving; // number of slabs given up but not back at the provider
+    private long returns; // number of slabs back at the provider
+    private int underWay; // number of errands taken but not carried out
     private boolean closed;
-    private @Nullable Runnable returned; // to be run once, when a closed set has none of them
+    private @Nullable Runnable returned; // run once, when a closed set has no errand under way
 
     Slabs(long budget, DeathFrontiers deaths) {
         this.budget = budget;
@@ -54,7 +54,8 @@ final class Slabs {
     }
 
     /**
-     * From now on slabs are returned whatever their death frontiers. Counts as an errand, to be ended with {@link #carriedOut}.
+     * Closes the set: from now on slabs are returned whatever their death frontiers. Counts as an errand, to be ended
+     * with {@link #carriedOut}.
      *
      * @param whenReturned to be run once no errand is under way
      */
@@ -68,7 +69,7 @@ final class Slabs {
      * Begins a round of decisions.
      *
      * @param growing whether one slab may be acquired
-     * @param after whether one was acquired just before for this round
+     * @param after whether a slab was acquired just before for this round
      */
     void begin(boolean growing, boolean after) {
         mayGrow = growing;
@@ -79,33 +80,33 @@ final class Slabs {
         return grown;
     }
 
-    /** Whether memory is being acquired, which takes long and is not known to queues. */
+    /** Whether memory is being acquired, a long operation unknown to queues. */
     boolean isGrowing() {
         return growing > 0;
     }
 
-    /** How often memory has been acquired, or refused by the provider. */
+    /** The number of acquisitions, granted or refused by the provider. */
     long arrivals() {
         return arrivals;
     }
 
-    /** Whether slabs are on their way, from the provider or back to it, so that it may have more or less than it says. */
+    /** Whether slabs are on the way from or to the provider; the provider's reports may then be outdated. */
     boolean isAnyMoving() {
         return growing > 0 || leaving > 0;
     }
 
-    /** How many slabs are back at the provider. */
+    /** The number of slabs back at the provider. */
     long returns() {
         return returns;
     }
 
-    /** The slabs of an errand are back at the provider. */
+    /** Records that the slabs of an errand are back at the provider. */
     void returned(Errand errand) {
         leaving -= errand.back.size();
         returns += errand.back.size();
     }
 
-    /** Returns what was decided since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
+    /** Returns the decisions since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
     Errand takeErrand() {
         Errand decided = errand;
         errand = Errand.NONE;
@@ -115,7 +116,7 @@ final class Slabs {
         return decided;
     }
 
-    /** An errand has been carried out; returns what is to be run without the lock, if it was the last one of a closed set. */
+    /** Records that an errand has been carried out; after the last errand of a closed set, returns the action to run without the lock. */
     @Nullable
     Runnable carriedOut() {
         if (--underWay > 0 || !closed) {
@@ -133,7 +134,7 @@ final class Slabs {
         return errand;
     }
 
-    /** Decides to acquire a slab of at least this length, returning others for it if need be; returns whether one will arrive. */
+    /** Decides to acquire a slab of at least this length, returning other slabs first if need be; returns whether a slab will arrive. */
     boolean grow(List<Pool> pools, Pool pool, long length, long alignment) {
         if (!mayGrow) {
             return false;
@@ -166,7 +167,7 @@ final class Slabs {
         return length <= common && length <= pool.options.budget() - pool.slabBytes() + idleBytes(pool);
     }
 
-    /** Bytes of slabs that can be returned. */
+    /** Bytes of returnable slabs. */
     long idleBytes(Pool pool) {
         return pool.store.idleBytes(this::mayGoBack, this::isComplete);
     }
@@ -179,9 +180,7 @@ final class Slabs {
         return closed || deaths.isCompleted(death);
     }
 
-    /**
-     * Whether freed memory is in use by work under way, or by the host, or may be for all that is known: a request then waits, with patience.
-     */
+    /** Whether freed memory is, or may be, still in use by work under way or by the host: a request then waits, with patience. */
     boolean isAnyDying(List<Pool> pools) {
         boolean[] found = new boolean[1];
         pools.forEach(pool ->
@@ -193,7 +192,7 @@ final class Slabs {
         return Math.min(budget - bytes, pool.options.budget() - pool.slabBytes());
     }
 
-    /** Returns one unused slab, of this pool or, if the common budget is short, of any. */
+    /** Returns an unused slab, of this pool or, if the common budget is short, of any pool. */
     private boolean shrink(List<Pool> pools, Pool wanting, long length) {
         if (giveBackOne(wanting, home -> true)) {
             return true;
@@ -221,7 +220,7 @@ final class Slabs {
         return true;
     }
 
-    /** Completes a growth: adds the slab that was acquired. Null when there is none. */
+    /** Completes a growth: adds the acquired slab. Null when there is none. */
     void got(Growth growth, @Nullable Slab slab) {
         growing--;
         arrivals++;

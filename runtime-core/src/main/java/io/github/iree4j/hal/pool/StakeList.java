@@ -7,14 +7,12 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Stakes in one set of pools, in insertion order; an intrusive list, since each call adds and removes one. Guarded by the lock of the set.
- */
+/** Stakes in a set of pools, in insertion order; an intrusive list, since each call adds and removes a stake. Guarded by the lock of the set. */
 final class StakeList implements Iterable<Stake> {
     private @Nullable Stake head;
     private @Nullable Stake tail;
 
-    /** Appends a stake, unless it is present. */
+    /** Appends a stake, unless present. */
     void add(Stake stake) {
         if (stake.listed) {
             return;
@@ -30,7 +28,7 @@ final class StakeList implements Iterable<Stake> {
         tail = stake;
     }
 
-    /** Removes a stake, if it is present. */
+    /** Removes a stake, if present. */
     void remove(Stake stake) {
         if (!stake.listed) {
             return;

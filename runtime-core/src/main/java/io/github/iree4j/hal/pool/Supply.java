@@ -12,11 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Acquires slabs from the provider and returns them. The provider is slow, so what was decided under the lock of the set is done without it
- * and then re-examined under it.
+ * Acquires slabs from the provider and returns slabs to it. The provider is slow, so decisions made under the lock of
+ * the set are carried out without the lock and then re-examined under the lock.
  */
 final class Supply {
-    /** How many slabs one call acquires before it gives up growing, since other requests keep taking them. */
+    /** The number of slabs acquired in one call before growing is given up, since other requests keep taking the slabs. */
     private static final int GROWTHS_AT_ONCE = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(Supply.class);
@@ -47,8 +47,8 @@ final class Supply {
     }
 
     /**
-     * The outcome of a request: memory, a place in line, or neither; what the provider said last, if it had no memory; and how many slabs
-     * had arrived by then.
+     * The outcome of a request: memory, a place in line, or neither; the provider's last failure, if it had no memory;
+     * and the number of slabs arrived by then.
      */
     record Found(
             @Nullable Reservation reservation,
@@ -56,11 +56,11 @@ final class Supply {
             @Nullable IreeException refusal,
             long arrivals) {}
 
-    /** What came of a growth: a slab, or why there is none; and how many slabs were back at the provider before it was asked. */
+    /** The outcome of a growth: a slab, or the cause of the failure; and the number of slabs back at the provider before the attempt. */
     private record Arrival(
             Growth growth, @Nullable Slab slab, @Nullable IreeException failure, long returns) {}
 
-    /** Finds memory for a request that does not wait for releases. */
+    /** Finds memory for a request without waiting for releases. */
     Reservation reserveNow(Pool pool, ReservationRequest request) {
         for (int i = 0; ; i++) {
             Found found = seek(pool, request, null);
@@ -77,7 +77,7 @@ final class Supply {
         }
     }
 
-    /** Waits for memory that others acquire; returns false when nothing has come and nothing will. POOL-5. */
+    /** Waits for memory being acquired by others; returns false when nothing has arrived and nothing will. POOL-5. */
     private boolean awaitArrival(long before) {
         boolean interrupted = false;
         synchronized (lock) {
@@ -85,7 +85,7 @@ final class Supply {
                 try {
                     lock.wait();
                 } catch (InterruptedException e) {
-                    interrupted = true; // a call of the provider ends
+                    interrupted = true; // the wait is bounded, since a call of the provider ends
                 }
             }
             if (interrupted) {
@@ -95,7 +95,7 @@ final class Supply {
         }
     }
 
-    /** Finds memory for a request or, with a listener, a place in line; the pool grows for it if it may and can. */
+    /** Finds memory for a request or, with a listener, a place in line; the pool grows for the request if permitted and possible. */
     Found seek(Pool pool, ReservationRequest request, @Nullable ReservationListener listener) {
         boolean held = HeldCallbacks.begin();
         try {
@@ -160,7 +160,7 @@ final class Supply {
         }
     }
 
-    /** Carries out what was decided under the lock, on behalf of a releaser and of the line. */
+    /** Carries out decisions made under the lock, on behalf of a releaser and of the line. */
     void run(Errand decided) {
         int growths = 0;
         for (Errand errand = decided; errand != Errand.NONE; growths++) {
@@ -182,7 +182,7 @@ final class Supply {
         }
     }
 
-    /** Ends what counts as an errand; the last of a closed set tells so. */
+    /** Ends an errand, or an action counted as an errand; after the last errand of a closed set, runs the closer's action. */
     void carriedOut() {
         Runnable told;
         synchronized (lock) {
@@ -194,8 +194,8 @@ final class Supply {
     }
 
     /**
-     * Serves the line after an errand, whose slab has arrived, or not, or which has only returned some; returns what to do next. Waiters are
-     * notified after the unlock.
+     * Serves the line after an errand: its slab has arrived, or could not be acquired, or the errand has only returned
+     * slabs. Returns the next errand. Waiters are notified after the unlock.
      */
     private Errand serve(@Nullable Arrival arrival, int growths) {
         boolean held = HeldCallbacks.begin();
@@ -206,9 +206,9 @@ final class Supply {
                     slabs.begin(growths < GROWTHS_AT_ONCE, arrival != null);
                     allotment.serve(); // POOL-6
                 } else if (isFinal(failure)) {
-                    slabs.begin(true, true); // for the requests behind it
+                    slabs.begin(true, true); // for the requests behind the first
                     allotment.failFirst(arrival.growth().pool(), failure);
-                    allotment.serve(); // POOL-6: others too, where nobody waits for that pool any more
+                    allotment.serve(); // POOL-6: others too, where no request waits for this pool any more
                 }
                 return slabs.takeErrand();
             }
@@ -218,15 +218,16 @@ final class Supply {
     }
 
     /**
-     * Under the lock: whether a slab that could not be acquired is not worth a wait. Only a shortage may end: while memory is in use, or was
-     * released and still is in use; or while slabs are on their way to or from the provider, after which the line is served. POOL-6.
+     * Returns, under the lock, whether a failure to acquire a slab is final. Only a shortage may end: while memory is
+     * in use, or was released and still is in use; or while slabs are on their way to or from the provider, after which
+     * the line is served. POOL-6.
      */
     private boolean isFinal(IreeException failure) {
         return failure.code() != StatusCode.RESOURCE_EXHAUSTED
                 || allotment.isNothingLive() && !slabs.isAnyDying(pools) && !slabs.isAnyMoving();
     }
 
-    /** Calls the provider. Converts what it throws, so that the caller can uncharge the bytes. */
+    /** Calls the provider. Converts thrown exceptions to failures, so that the caller can uncharge the bytes. */
     private Arrival acquire(Growth growth) {
         long returns;
         synchronized (lock) {
@@ -260,7 +261,7 @@ final class Supply {
         }
     }
 
-    /** Under the lock: records a slab that was acquired, or not; returns whether another attempt makes sense. */
+    /** Records, under the lock, the arrival of a slab or the failure of its acquisition; returns whether another attempt makes sense. */
     private boolean arrived(Arrival arrival) {
         slabs.got(arrival.growth(), arrival.slab());
         lock.notifyAll(); // POOL-5
@@ -268,7 +269,7 @@ final class Supply {
             return true;
         }
         long before = slabs.bytes();
-        pools.forEach(retention::giveBackAll); // the unused slabs may be what the system lacks
+        pools.forEach(retention::giveBackAll); // the system may lack the memory of the unused slabs
         return slabs.bytes() < before || slabs.returns() != arrival.returns(); // POOL-6
     }
 }

@@ -9,8 +9,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two-level segregated fit (Masmano and others, 2004): blocks of any size at a cost that does not depend on their number; free neighbours
- * are always merged.
+ * Two-level segregated fit (Masmano and others, 2004): blocks of any size at a cost independent of their number; free
+ * neighbours are always merged.
  *
  * <p>All slabs share the free lists, so that a request sees all free blocks.
  */
@@ -32,7 +32,7 @@ final class Tlsf extends BlockStore {
     private static final int SECOND = 1 << SECOND_LOG;
     private static final int FIRST = 64 - SECOND_LOG;
 
-    /** How many blocks of its own class a request looks at before it splits a larger one. A guess, not measured. */
+    /** The number of blocks examined in a request's own class before a larger block is split. A guess, not measured. */
     private static final int OWN_CLASS_LIMIT = 8;
 
     private final DeathFrontiers deaths;
@@ -61,7 +61,7 @@ final class Tlsf extends BlockStore {
         return alignUp(size, alignment);
     }
 
-    /** The list that a free block of this length is in. */
+    /** The list containing a free block of this length. */
     private int listOf(long length) {
         long units = length >>> unitLog;
         if (units < SECOND) {
@@ -76,7 +76,7 @@ final class Tlsf extends BlockStore {
     Block take(long length, long wanted, Reuse reuse, int limit) {
         long needed = wanted <= alignment ? length : length + wanted - alignment; // enough for any start
         int own = listOf(length);
-        // The same sizes recur: a block that had this size is in this class, which the search of larger classes skips.
+        // The same sizes recur: a block that had this size is in this class, skipped by the search of larger classes.
         Block found = takeFrom(heads[own], length, wanted, reuse, Math.min(limit, OWN_CLASS_LIMIT));
         if (found == null) {
             int refusals = 0;
@@ -96,7 +96,7 @@ final class Tlsf extends BlockStore {
                 list++;
             }
         }
-        if (found == null && limit == UNLIMITED) { // classes are too coarse to tell which blocks fit
+        if (found == null && limit == UNLIMITED) { // classes are too coarse to identify the fitting blocks
             for (int list = own; found == null && (list = nextNonEmpty(list)) >= 0 && list <= listOf(needed); list++) {
                 found = takeFrom(heads[list], length, wanted, reuse, UNLIMITED);
             }
@@ -104,7 +104,7 @@ final class Tlsf extends BlockStore {
         return found == null ? null : cut(found, length, wanted);
     }
 
-    /** The mask of the low bits of a number of units that its class does not encode. */
+    /** The mask of the low bits of a number of units not encoded in the class. */
     private static long unitsBelow(long units) {
         int log = 63 - Long.numberOfLeadingZeros(units);
         return units < SECOND ? 0 : (1L << log - SECOND_LOG) - 1;
@@ -139,7 +139,7 @@ final class Tlsf extends BlockStore {
         return first << SECOND_LOG | Integer.numberOfTrailingZeros(nonEmptyAt[first]);
     }
 
-    /** Reserves the aligned part of a free block; the parts before and after it stay free, with the same death frontier. */
+    /** Reserves the aligned part of a free block; the parts before and after stay free, with the same death frontier. */
     private Block cut(Block block, long length, long wanted) {
         unlink(block);
         long before = wanted <= alignment ? 0 : block.alignedOffset(wanted) - block.offset;
@@ -258,7 +258,7 @@ final class Tlsf extends BlockStore {
     @Override
     boolean couldTake(long length, long wanted, Predicate<Block> free) {
         for (Block first : firsts) {
-            Block start = null; // of a span of free blocks
+            Block start = null; // start of a span of free blocks
             for (Block each = first; each != null; each = each.next) {
                 if (!free.test(each)) {
                     start = null;
@@ -273,7 +273,7 @@ final class Tlsf extends BlockStore {
         return false;
     }
 
-    /** As much as all slabs together, so that slabs stay few, within the configured minimum and maximum. */
+    /** Returns as much as all slabs together, so that slabs stay few, within the configured minimum and maximum. */
     @Override
     long growth(long length, long wanted, long room) {
         if (length > room) {

@@ -6,30 +6,34 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds how often the first request in line is overtaken, and so in time each, by one rule for the budget and for each quota. Guarded by the lock of the set.
+ * Bounds the overtakings of the first request in line, and so in time of each request, by one rule for the budget and
+ * for each quota. Guarded by the lock of the set.
  *
- * <p><b>Rule.</b> The first in line for a limit may be overtaken {@link #OVERTAKINGS} times, and by as many bytes as the limit. From then on
- * it has a {@link Claim}: others get only what fits beside it and beside all that is not going to be released before it: what the host
- * keeps, what calls in line hold, and what has been granted since. Three exceptions, without which a wait could have no end:
+ * <p><b>Rule.</b> The first in line for a limit may be overtaken {@link #OVERTAKINGS} times, and by as many bytes as
+ * the limit. From then on the request has a {@link Claim}: others get only memory that fits beside the claimed bytes
+ * and beside all bytes not going to be released before: memory kept by the host, memory held by calls in line, and
+ * memory granted since. Three exceptions prevent endless waits:
  *
  * <ul>
- *   <li>A call that held memory before may go on, {@link Claim#EXCEPTIONS} times, if the claim cannot be met while it keeps that memory.
- *   <li>When nothing has moved for a while, whoever fits is served (see {@link Knots}).
- *   <li>A claim ends after a while, twice as long each time, and begins anew after as many overtakings: work that holds memory may wait for
- *       work that the claim holds back, for reasons that pools do not know.
+ *   <li>A call that held memory before the claim may go on, {@link Claim#EXCEPTIONS} times, if the claim cannot be met
+ *       while the call keeps its memory.
+ *   <li>When nothing has moved for a while, every fitting request is served (see {@link Knots}).
+ *   <li>A claim ends after a while, twice as long each time, and begins anew after as many overtakings: work holding
+ *       memory may wait for work held back by the claim, for reasons unknown to pools.
  * </ul>
  *
  * <p>A request for another kind of memory neither overtakes nor is held back, while the budget has room for both.
  *
- * <p>A request that waits for memory that the host keeps, or for its consumer's quota, has no claim to the budget, since nobody could give way
- * to it. One request at a time has a claim to a limit, and only overtakings of the first in line count. So a request with others before it may be
- * overtaken as often for each of them, and by what fits beside their claims.
+ * <p>A request waiting for memory kept by the host, or for its consumer's quota, has no claim to the budget, since
+ * nobody could give way. Only one request at a time has a claim to a limit, and only overtakings of the first in line
+ * count. So a request behind others may be overtaken as often for each request ahead, and by requests that fit beside
+ * the earlier claims.
  */
 final class Turns {
-    /** How often the first in line is overtaken before others give way. A guess, not measured. */
+    /** The number of overtakings of the first in line before others give way. A guess, not measured. */
     static final int OVERTAKINGS = 32;
 
-    /** How long the first claim of a request lasts. A guess, not measured. */
+    /** The duration of the first claim of a request. A guess, not measured. */
     static final long CLAIM_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int DOUBLINGS = 30;
@@ -38,7 +42,7 @@ final class Turns {
     private final Knots knots;
     private final Slabs slabs;
     private final Claim budget;
-    private long grants; // their number
+    private long grants; // number of grants
     private boolean suspended; // claims hold nobody back
 
     Turns(WaitingLine line, Knots knots, Slabs slabs, AdmissionGate gate, long limit) {
@@ -59,9 +63,9 @@ final class Turns {
     }
 
     /**
-     * Whether claims of others leave memory to a request.
+     * Returns whether claims of others leave memory to a request.
      *
-     * @param waiter the request, if it is in line
+     * @param waiter the request, if in line
      * @param live bytes reserved from all pools
      */
     boolean mayGo(
@@ -77,7 +81,7 @@ final class Turns {
                         && (account.claim == null || admits(account.claim, waiter, age, stake, length, account.live()));
     }
 
-    /** Whether a request takes nothing that the first in line may lack: memory of another kind, of which the budget has enough for both. */
+    /** Whether a request takes no memory that the first in line may lack: the kinds differ, and the budget has room for both. */
     private boolean isApart(Pool pool, long length, @Nullable Waiter first) {
         return first != null
                 && pool.options.memoryType() != first.pool.options.memoryType()
@@ -94,8 +98,8 @@ final class Turns {
     }
 
     /**
-     * Whether what has been taken for a request leaves enough for the one that others have failed for: bytes do not tell, since memory is
-     * granted in slabs.
+     * Returns whether the block taken for a request leaves enough for the request favoured by others' failures. Numbers
+     * of bytes do not suffice for the answer, since memory is granted in slabs.
      */
     boolean leavesPlace(@Nullable Waiter waiter, Account account, @Nullable Stake stake) {
         return suspended
@@ -112,7 +116,7 @@ final class Turns {
                 || knots.fitsOnceCallsHaveEnded(helped);
     }
 
-    /** Notes a grant to a request that has an age. */
+    /** Records a grant to a request of the given age. */
     void granted(long age, Pool pool, Account account, @Nullable Stake stake, boolean persistent, long length) {
         grants++;
         granted(budget, age, pool, stake, persistent, length);
@@ -136,7 +140,7 @@ final class Turns {
         }
     }
 
-    /** Gives a request, for which others fail, what they release: those before it in line wait for more, or for something else. */
+    /** Gives a request a claim to the memory released by failing requests: earlier requests in line wait for more, or for something else. */
     void help(Waiter waiter) {
         help(budget, waiter);
         if (waiter.account.claim != null) {
@@ -168,7 +172,7 @@ final class Turns {
         }
     }
 
-    /** Ends the claims whose time is over: whoever waits outside for that asks for no memory. */
+    /** Ends the expired claims: calls waiting outside for the end of a claim request no memory. */
     void endBefore(long now) {
         budget.endBefore(now);
         for (Waiter each : line.all()) {

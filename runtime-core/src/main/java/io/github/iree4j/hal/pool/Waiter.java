@@ -10,23 +10,23 @@ final class Waiter implements Cancellation {
     final Account account;
     final MemoryHolder.@Nullable Stake stake;
     final ReservationListener listener;
-    final long age; // its place in line: lower ones come first
+    final long age; // place in line: lower ages come first
     final long since;
 
-    final long length; // bytes that it takes from the pool
+    final long length; // bytes taken from the pool
 
     final Overtakings ofBudget = new Overtakings();
     final Overtakings ofQuota = new Overtakings();
-    long claimedUntil; // when its last claim ends, unless 0
+    long claimedUntil; // end of the last claim, unless 0
 
-    /** Whether it waits for its own quota, so that requests behind it may overtake. */
+    /** Whether the request waits for a quota; requests behind may then overtake. */
     boolean byQuota;
 
-    /** Since when no look found anything that could free what it waits for; meaningful while {@link #hopeless}. */
+    /** Time since when no look has found a source of the missing memory; meaningful while {@link #hopeless}. */
     long hopelessSince;
 
     boolean hopeless;
-    long doubtedSince; // the same, whatever moved since
+    long doubtedSince; // start of the hopeless state, not reset by later moves
 
     // Links of the line.
     @Nullable
@@ -57,11 +57,11 @@ final class Waiter implements Cancellation {
         this.length = pool.store.lengthFor(request.size());
     }
 
-    /** How often a request was overtaken by others for a limit while it was the first. */
+    /** The number of times that others overtook the request for a limit while the request was the first. */
     static final class Overtakings {
-        int number; // since its last claim, as are the bytes
+        int number; // since the last claim, as are the bytes
         long bytes;
-        int claims; // their number so far
+        int claims; // number of claims so far
     }
 
     @Override

@@ -6,23 +6,27 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests that wait for memory, by the age of their first attempt, oldest first: a request whose memory was returned unused keeps its
- * place before those that came meanwhile. Guarded by the lock of the set.
+ * Requests waiting for memory, by the age of the first attempt, oldest first: a request whose memory was returned
+ * unused keeps its place before requests made in between. Guarded by the lock of the set.
  */
 final class WaitingLine {
     /** Grants memory to a waiter. */
     interface Grant {
-        /** Whether it may be granted memory now. @param isBehind whether one before it was not granted */
+        /**
+         * Returns whether a waiter may be granted memory now.
+         *
+         * @param isBehind whether an earlier waiter was not granted
+         */
         boolean mayGo(Waiter waiter, boolean isBehind);
 
-        /** Returns whether there was enough and it was granted, in which case its listener has been called. */
+        /** Grants memory if there is enough; returns whether the waiter was granted and its listener called. */
         boolean grant(Waiter waiter);
     }
 
     private @Nullable Waiter first;
     private @Nullable Waiter last;
     private int size;
-    private int forMemory; // those that do not wait for their own quota
+    private int forMemory; // number of requests not waiting for a quota
 
     int size() {
         return size;
@@ -31,13 +35,13 @@ final class WaitingLine {
     /**
      * Whether a request waits that others must not simply overtake.
      *
-     * @param age the age of the request that wants to overtake
+     * @param age the age of the overtaking request
      */
     boolean isHeldUp(long age) {
         return forMemory > 0 && (age == ReservationRequest.YOUNGEST || firstBefore(age, each -> !each.byQuota) != null);
     }
 
-    /** The first waiter older than an age that matches. */
+    /** The first matching waiter older than an age. */
     @Nullable
     Waiter firstBefore(long age, Predicate<Waiter> like) {
         for (Waiter each = first; each != null && each.age < age; each = each.next) {
@@ -48,12 +52,12 @@ final class WaitingLine {
         return null;
     }
 
-    /** The number of waiters that match. */
+    /** The number of matching waiters. */
     long count(Predicate<Waiter> like) {
         return all().stream().filter(like).count();
     }
 
-    /** Inserts a waiter behind all older ones; a new waiter is nearly always the youngest. */
+    /** Inserts a waiter behind all older waiters; a new waiter is nearly always the youngest. */
     void add(Waiter waiter) {
         Waiter before = last;
         while (before != null && before.age > waiter.age) { // POOL-4
@@ -85,7 +89,7 @@ final class WaitingLine {
         }
     }
 
-    /** Removes a waiter; returns false when it was not in line. */
+    /** Removes a waiter; returns false when the waiter was not in line. */
     boolean remove(Waiter waiter) {
         if (!waiter.inLine) { // POOL-2
             return false;
@@ -126,7 +130,7 @@ final class WaitingLine {
     }
 
     /**
-     * Grants what can be granted, in order.
+     * Grants all grantable requests, in order.
      *
      * @return whether a waiter within its quota was not granted
      */
@@ -142,8 +146,8 @@ final class WaitingLine {
             if (byQuota) {
                 continue;
             }
-            // A length that did not fit does not fit the next waiter either: what remains to be tried is tried in the
-            // next round.
+            // A length that did not fit does not fit the next waiter either: the remaining possibilities are tried in
+            // the next round.
             boolean tried = length < pool.failedLength && memory.mayGo(waiter, blocked);
             if (tried && memory.grant(waiter)) {
                 remove(waiter); // POOL-2

@@ -1,20 +1,20 @@
 package io.github.iree4j.hal.pool;
 
 /**
- * How much longer than requested slabs may be that serve one request each: reusing one is cheaper than acquiring another, but what is left
- * of it is charged to the budget and serves nobody. Guarded by the lock of the set.
+ * The permitted excess length of slabs serving one request each. Reusing a slab is cheaper than acquiring another, but
+ * the unused rest is charged to the budget and serves no request. Guarded by the lock of the set.
  */
 final class Waste {
-    /** What all blocks together may waste that waste more than one may. */
+    /** The limit, in parts, on the total waste of blocks that each waste more than a part. */
     static final int PARTS = 12;
 
-    /** Reusing a slab that is up to an eighth longer costs less than a new one. A guess, not measured. */
+    /** Reusing a slab up to an eighth longer costs less than a new slab. A guess, not measured. */
     private static final int SHIFT = 3;
 
     private final long part;
-    private long lavish; // wasted by blocks that waste more than a part
+    private long lavish; // bytes wasted by blocks with more than the permitted waste
 
-    /** With a number of bytes that each block may waste. */
+    /** Creates an account with a number of bytes that each block may waste. */
     Waste(long part) {
         this.part = part;
     }
@@ -23,18 +23,18 @@ final class Waste {
         return spare <= Math.min(length >>> SHIFT, part);
     }
 
-    /** Whether a request may have a slab that is longer by some bytes. */
+    /** Whether a request may have a slab that is longer by {@code spare} bytes. */
     boolean allows(long length, long spare) {
         return isFine(length, spare)
                 || spare <= length && part < Long.MAX_VALUE / PARTS && lavish + spare <= PARTS * part;
     }
 
-    /** Notes that it has the slab. */
+    /** Records that a request has taken such a slab. */
     void taken(long length, long spare) {
         lavish += isFine(length, spare) ? 0 : spare;
     }
 
-    /** Notes that it no longer has it. */
+    /** Records that a request has given back such a slab. */
     void given(long length, long spare) {
         lavish -= isFine(length, spare) ? 0 : spare;
     }

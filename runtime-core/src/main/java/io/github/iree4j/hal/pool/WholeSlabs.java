@@ -9,9 +9,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A slab for each reservation: for blocks so large that sharing a slab would retain the slab for long. A released slab stays until the pool
- * returns it to the provider, which it cannot do before its last user has finished; until then the slab serves the next request of about
- * its size.
+ * A store with a slab for each reservation: for blocks so large that sharing a slab would retain the slab for long. A
+ * released slab stays until the pool returns the slab to the provider, at the earliest when its last user has finished.
+ * Until then the slab serves the next request of about its size.
  */
 final class WholeSlabs extends BlockStore {
     private final List<Block> blocks = new ArrayList<>();
@@ -43,7 +43,7 @@ final class WholeSlabs extends BlockStore {
             }
         }
         if (shortest != null) {
-            reuse.accepts(shortest); // the verdict is on the last one asked about
+            reuse.accepts(shortest); // the verdict is on the last block judged
             shortest.free = false;
             shortest.home.reserved++;
             waste.taken(length, shortest.length - length);

@@ -47,7 +47,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         activation = (long) options.suspendCount() << SUSPENDS_SHIFT;
     }
 
-    /** Returns whether the process is in an executor and awaits no event; TASK-16. */
+    /** TASK-16: returns whether the process is in an executor and awaits no event. */
     final boolean maySchedule() {
         long seen = activationVolatile();
         return (seen & LISTED) != 0 && suspends(seen) <= 0;

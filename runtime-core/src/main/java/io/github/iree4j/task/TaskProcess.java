@@ -191,7 +191,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         return failureAcquire();
     }
 
-    /** Completes the process, once; TASK-3. */
+    /** TASK-3: completes the process, once. */
     final void complete() {
         if ((setActivationBitsVolatile(DONE) & DONE) != 0) {
             return;

@@ -5,21 +5,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long calls may take.
+ * Maximum durations of calls.
  *
- * @param general applies to programs without a limit of their own; null or zero for no limit
+ * @param general applies to programs without a specific limit; null or zero for no limit
  * @param byProgram limits by program name; zero for no limit
  */
 record CallLimits(@Nullable Duration general, Map<String, Duration> byProgram) {
 
     static final CallLimits NONE = new CallLimits(null, Map.of());
 
-    /** Copies. */
+    /** Copies the map. */
     CallLimits {
         byProgram = Map.copyOf(byProgram);
     }
 
-    /** The limit of a program; null or zero for none. */
+    /** Returns the limit of a program; null or zero for none. */
     @Nullable
     Duration of(String program) {
         Duration own = byProgram.get(program);

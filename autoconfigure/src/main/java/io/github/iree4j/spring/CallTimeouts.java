@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
-/** Applies the configured timeout of a program to calls: a timeout of their own may be shorter, not longer. */
+/** Applies the configured timeout of a program to calls: a call's own timeout may be shorter, not longer. */
 public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     private volatile CallLimits timeouts;
@@ -15,7 +15,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
     /**
      * Creates the interceptor.
      *
-     * @param general applies to programs without a timeout of their own; null or zero for no timeout
+     * @param general applies to programs without a specific timeout; null or zero for no timeout
      * @param byModel timeouts by program name; zero for no timeout
      */
     public CallTimeouts(@Nullable Duration general, Map<String, Duration> byModel) {
@@ -23,9 +23,9 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
     }
 
     /**
-     * Changes the timeouts of calls that are made from now on.
+     * Changes the timeouts of future calls.
      *
-     * @param general applies to programs without a timeout of their own; null or zero for no timeout
+     * @param general applies to programs without a specific timeout; null or zero for no timeout
      * @param byModel timeouts by program name; zero for no timeout
      */
     public void change(@Nullable Duration general, Map<String, Duration> byModel) {

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * The calls and loads of an application in flight: with the trace that each belongs to, and the deadlines of those that
- * run on the thread that made them, which is interrupted when they are late. Thread-safe.
+ * The calls and loads of an application in flight, each with its trace, and the deadlines of synchronous entries, whose
+ * thread is interrupted when late. Thread-safe.
  */
 final class CallsInFlight {
 
-    /** The key under which tracing libraries put the trace into the diagnostic context. */
+    /** The key of the trace in the diagnostic context, set by tracing libraries. */
     private static final String TRACE = "traceId";
 
     private final LongSupplier clock;
@@ -43,7 +43,7 @@ final class CallsInFlight {
         this.deadlines = deadlines;
     }
 
-    /** One of them. */
+    /** A call or load. */
     class Entry {
         final String program;
         final String function;
@@ -65,13 +65,13 @@ final class CallsInFlight {
             return now - since >= nanos;
         }
 
-        /** Ends it soon; false when it has ended. */
+        /** Ends the entry soon; false when already ended. */
         boolean interrupt() {
             return false;
         }
     }
 
-    /** One that runs on the current thread. */
+    /** An entry running on the current thread. */
     final class Here extends Entry {
         private final ThreadDeadlines.Deadline deadline;
 
@@ -85,14 +85,14 @@ final class CallsInFlight {
             return deadline.interrupt();
         }
 
-        /** It has ended. Takes back the interrupt of this class, if there was one. */
+        /** Ends the entry, and clears the interrupt raised by this class, if any. */
         void end() {
             entries.remove(this);
             ended.increment();
             deadline.end();
         }
 
-        /** It has ended with a failure; returns the one that the caller gets: DEADLINE_EXCEEDED if it was late. */
+        /** Ends the entry with a failure; returns the failure for the caller: DEADLINE_EXCEEDED if the entry was late. */
         IreeException failed(IreeException failure) {
             end();
             return isLate()
@@ -103,7 +103,7 @@ final class CallsInFlight {
                     : failure;
         }
 
-        /** Whether it was interrupted because it was late; once it has ended. */
+        /** Returns whether the entry was interrupted for being late; valid after the end. */
         boolean isLate() {
             return deadline.isLate();
         }
@@ -117,14 +117,14 @@ final class CallsInFlight {
         }
     }
 
-    /** Begins one on this thread, which must {@link Here#end} it. */
+    /** Begins an entry on this thread, which must {@link Here#end} the entry. */
     Here begin(String program, String function, @Nullable Duration timeout) {
         Here here = new Here(program, function, timeout);
         entries.add(here);
         return here;
     }
 
-    /** Lists one that runs elsewhere until its future is complete. */
+    /** Lists an entry running elsewhere until the future is complete. */
     void add(String program, String function, @Nullable Duration timeout, CompletableFuture<?> call) {
         Entry entry = new Entry(program, function, timeout) {
             @Override
@@ -139,7 +139,7 @@ final class CallsInFlight {
         });
     }
 
-    /** Ends all of them soon; returns how many. */
+    /** Ends all entries soon; returns the number of entries ended. */
     int cancel() {
         int cancelled = 0;
         for (Entry entry : entries) {
@@ -148,25 +148,25 @@ final class CallsInFlight {
         return cancelled;
     }
 
-    /** Whether there are some, and all of them should have ended. */
+    /** Returns whether entries are in flight, all past their deadlines. */
     boolean areLate() {
         long now = clock.getAsLong();
         return !entries.isEmpty() && entries.stream().allMatch(entry -> entry.isLate(now));
     }
 
-    /** Whether calls of a function are in flight that have a deadline. */
+    /** Returns whether calls of a function with a deadline are in flight. */
     boolean haveDeadline(String program, String function) {
         return entries.stream()
                 .anyMatch(entry ->
                         entry.timeout != null && entry.program.equals(program) && entry.function.equals(function));
     }
 
-    /** How many have ended. */
+    /** Returns the number of ended entries. */
     long ended() {
         return ended.sum();
     }
 
-    /** The traces of the calls of a function, the oldest first. */
+    /** Returns the traces of the calls of a function, the oldest first. */
     List<String> traces(String program, String function) {
         return entries.stream()
                 .filter(entry ->

@@ -3,7 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * Failure detail: the checksum of a module does not match the expected one.
+ * Failure detail: the checksum of a module does not match the expected checksum.
  *
  * @param expected in hexadecimal
  * @param actual in hexadecimal

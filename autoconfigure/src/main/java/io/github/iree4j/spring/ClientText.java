@@ -6,24 +6,24 @@ import io.github.iree4j.status.StatusCode;
 import java.util.regex.Pattern;
 
 /**
- * What clients may read of a failure whose message tells more, such as the names of other programs.
+ * The text of a failure shown to clients when the message discloses more, such as the names of other programs.
  *
- * @param text in place of the message
+ * @param text shown in place of the message
  */
 public record ClientText(String text) implements FailureDetail {
 
-    // Possessive, since others recurse for each directory.
+    // Possessive, since other quantifiers recurse for each directory.
     private static final String ROOT = "(?:[a-z]+:)*+/++";
     private static final Pattern QUOTED_PATH = Pattern.compile("'" + ROOT + "(?:[^'/]+/++)*+([^'/]+)'");
     private static final Pattern PATH =
             Pattern.compile("(?<![^\\s(\\[=:\"])" + ROOT + "(?:[^\\s'\"/)\\],;]+/++)++([^\\s'\"/)\\],;]+)");
 
     /**
-     * Returns what clients may read of a failure.
+     * Returns the text of a failure to show to clients.
      *
      * @param failure the failure of a call, or of loading a program
-     * @return its message, or the text in place of it, with the names of files and without their directories; of a shortage of memory
-     *     without where it occurred, which may be in a call that the client's call has made, of a program that the client does not know
+     * @return the failure's message, or the replacement text, with file names but without directories; for a memory
+     *     shortage without the place of occurrence, possibly a nested call of a program unknown to the client
      */
     public static String of(Throwable failure) {
         ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;

@@ -16,7 +16,7 @@ public final class DeviceLostEvent extends ApplicationEvent {
      *
      * @param source the publisher of the event
      * @param device the device's name
-     * @param cause why the device was lost
+     * @param cause the reason for the loss
      */
     public DeviceLostEvent(Object source, String device, IreeException cause) {
         super(source);
@@ -24,12 +24,12 @@ public final class DeviceLostEvent extends ApplicationEvent {
         this.cause = cause;
     }
 
-    /** The device's name. */
+    /** Returns the device's name. */
     public String device() {
         return device;
     }
 
-    /** Why the device was lost. */
+    /** Returns the reason for the loss. */
     public IreeException cause() {
         return cause;
     }

@@ -7,34 +7,34 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose fault it is that a call failed, by its status. What counts failures against a model, such as a circuit breaker, counts {@link #MODEL}
- * and {@link #DEVICE} only: what one caller does must not take the model from others.
+ * The party responsible for a failed call, by status. Counters of failures against a model, such as circuit breakers,
+ * count {@link #MODEL} and {@link #DEVICE} only: one caller's actions must not take the model from other callers.
  */
 public enum Fault {
-    /** The caller asked for something that does not exist or fit, gave up, or set a deadline below the limit. */
+    /** The caller requested something nonexistent or unfitting, gave up, or set a deadline below the limit. */
     CALLER,
-    /** Configuration or files: the operator can correct it. */
+    /** Configuration or files: the operator can correct the cause. */
     OPERATOR,
-    /** The program, including its functions in Java, did not do what it should within the limit. */
+    /** The program, including Java functions, did not do its work within the limit. */
     MODEL,
-    /** A device, or the node that has it, is lost. */
+    /** A device, or the node of the device, is lost. */
     DEVICE,
-    /** The status does not tell. */
+    /** The status does not identify the party. */
     UNKNOWN;
 
-    /** Whether the model or its device failed. */
+    /** Returns whether the model or the model's device failed. */
     public boolean isOfModelOrDevice() {
         return this == MODEL || this == DEVICE;
     }
 
     /**
-     * Returns whose fault a failure is.
+     * Returns the party responsible for a failure.
      *
-     * @param failure what the call failed with
-     * @param own the deadline that its caller set, from the start of the call; null for none
+     * @param failure the failure of the call
+     * @param own the deadline set by the caller, from the start of the call; null for none
      * @param limit the operator's limit of calls of the program; null for none
-     * @param took how long the call took: a deadline that comes before the caller's is not the caller's
-     * @return the fault; {@link #UNKNOWN} for what is no {@link IreeException}
+     * @param took the duration of the call: a deadline before the caller's is not the caller's
+     * @return the fault; {@link #UNKNOWN} for failures other than {@link IreeException}
      */
     public static Fault of(Throwable failure, @Nullable Duration own, @Nullable Duration limit, Duration took) {
         return switch (failure) {
@@ -47,7 +47,8 @@ public enum Fault {
                     case DEADLINE_EXCEEDED -> isHaste(own, limit, took) ? CALLER : MODEL;
                     case ABORTED, UNAVAILABLE -> DEVICE;
                     case RESOURCE_EXHAUSTED -> e.detail(NeverFits.class) == null ? UNKNOWN : CALLER;
-                    // What is closed is an input or the program; what may not be used is the caller's or the program's.
+                    // The closed object may be an input or the program; the forbidden use may be the caller's or the
+                    // program's.
                     case UNKNOWN, PERMISSION_DENIED, FAILED_PRECONDITION, OK, DEFERRED -> UNKNOWN;
                 };
             case CancellationException _ -> CALLER;

@@ -10,12 +10,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the files of one load on a thread of its own, since a read may never return and take no interrupt, such as one from a mount whose
- * server has gone. The thread of the load waits, and when it is interrupted it abandons the reader: a daemon, which closes what it has opened
- * if it ever continues, and hands nothing over.
+ * Reads the files of a load on a separate thread, since a read may never return and ignore interrupts, such as a read
+ * from a mount whose server has gone. The thread of the load waits. When interrupted, the waiting thread abandons the
+ * reader: a daemon thread, which closes all opened files if reading ever continues, and hands nothing over.
  *
- * <p>Only files are read there. Beans that a program needs are created by the thread of the load, which may hold locks of the application
- * context, and so is progress reported.
+ * <p>The reader thread only reads files. Beans needed by a program are created, and progress is reported, by the thread
+ * of the load, which may hold locks of the application context.
  *
  * @param <T> the open files
  */
@@ -32,26 +32,26 @@ final class FileReading<T extends AutoCloseable> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>(); // completed by one of the two threads
     private volatile String location = "";
 
-    /** Creates one for the files of a program. */
+    /** Creates a reading for the files of a program. */
     FileReading(String program) {
         this.program = program;
     }
 
-    /** The reader begins to read a file. */
+    /** Records that the reader begins to read a file. */
     void reads(String where) {
         location = where;
     }
 
-    /** The reader has something to report, which the thread of the load does. */
+    /** Passes a report from the reader to the thread of the load. */
     void report(Runnable report) {
         reports.add(report);
     }
 
     /**
-     * Reads, and waits for it.
+     * Starts reading, and waits for the files.
      *
-     * @return the files; the caller closes them
-     * @throws IreeException CANCELLED when this thread is interrupted, and then stays so
+     * @return the files; the caller closes the files
+     * @throws IreeException CANCELLED when this thread is interrupted; the thread stays interrupted
      */
     T await(Reader<T> reader) throws IOException {
         Thread thread = CallThreads.forNativeWaits("iree4j-files " + program, () -> read(reader));

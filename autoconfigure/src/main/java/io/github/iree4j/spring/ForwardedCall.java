@@ -6,9 +6,9 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future that an {@link InvocationInterceptor} returns in place of the chain's, to act around its completion. It
- * completes as the chain's future does. Completing or cancelling it early cancels the chain's future, and results that
- * arrive afterwards are closed.
+ * The future returned by an {@link InvocationInterceptor} in place of the chain's, for actions around the completion.
+ * Completes like the chain's future. Completing or cancelling this future early cancels the chain's future, and results
+ * arriving afterwards are closed.
  */
 public final class ForwardedCall extends CompletableFuture<Results> {
 
@@ -16,9 +16,9 @@ public final class ForwardedCall extends CompletableFuture<Results> {
     @FunctionalInterface
     public interface Settling {
         /**
-         * Completes the future, on the thread on which the call completed.
+         * Completes the future, on the thread completing the call.
          *
-         * @param failure what the call failed with; null when it succeeded
+         * @param failure the failure of the call; null on success
          * @param settle completes the future and runs its dependents; must be run exactly once
          */
         void settle(@Nullable Throwable failure, Runnable settle);
@@ -45,7 +45,7 @@ public final class ForwardedCall extends CompletableFuture<Results> {
     private void settle(@Nullable Results results, @Nullable Throwable failure) {
         boolean taken = failure == null ? complete(results) : completeExceptionally(failure);
         if (!taken && results != null) {
-            results.close(); // the caller gave up while it arrived
+            results.close(); // the caller gave up while the results arrived
         }
     }
 

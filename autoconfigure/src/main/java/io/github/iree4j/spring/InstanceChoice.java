@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Chooses the instance of a program for a call. Safe from any thread. */
 final class InstanceChoice {
-    // More than any load: no calls while another instance works.
+    // More than any load: such an instance gets no calls while another instance works.
     private static final long LOST = 1L << 62;
     private static final long DRAINING = 1L << 61;
 
@@ -24,10 +24,11 @@ final class InstanceChoice {
     }
 
     /**
-     * Chooses the least loaded instance of the least loaded device. One whose device is lost, or takes no new work, only if there is no other.
+     * Chooses the least loaded instance of the least loaded device. An instance whose device is lost, or takes no new
+     * work, is chosen only if no other instance exists.
      *
      * @param device the name of the required device; null for any
-     * @throws IreeException NOT_FOUND when none runs on the device
+     * @throws IreeException NOT_FOUND when no instance runs on the device
      */
     Program of(LoadedProgram loaded, @Nullable String device) {
         Program chosen = choose(loaded, device == null ? null : device(device));
@@ -89,7 +90,7 @@ final class InstanceChoice {
         return calls;
     }
 
-    /** A call does not wait for a device of another machine to be opened; loading a program does. */
+    /** Finds a device by name. A call does not wait until a device of another machine is open; loading a program does. */
     private Device device(String name) {
         return runtime.isRemote(name)
                 ? runtime.findDevice(name)

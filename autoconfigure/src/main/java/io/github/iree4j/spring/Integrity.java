@@ -13,15 +13,15 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the files of programs must prove before they are used, for all programs. What is set for one program is verified
- * in any case. Immutable.
+ * The proof required of program files before use, for all programs. Settings of a single program are verified in any
+ * case. Immutable.
  *
- * <p>A signature is detached, in a file of its own: the Ed25519 signature (RFC 8032) of the 32 bytes of the file's
+ * <p>A signature is detached, in a separate file: the Ed25519 signature (RFC 8032) of the 32 bytes of the file's
  * SHA-256, as 64 bytes or in base64.
  */
 public final class Integrity {
 
-    /** What files must prove. */
+    /** The proof required of files. */
     public enum Requirement {
         /** Nothing. */
         NONE,
@@ -36,7 +36,7 @@ public final class Integrity {
     /** Nothing is required. */
     public static final Integrity NONE = new Integrity(Requirement.NONE, null);
 
-    /** Added to the location of a file for that of its signature. */
+    /** Suffix of a file's location for the location of the file's signature. */
     static final String SUFFIX = ".sig";
 
     private static final String ALGORITHM = "Ed25519";
@@ -50,7 +50,7 @@ public final class Integrity {
     /**
      * Creates requirements.
      *
-     * @param required what is required
+     * @param required the required proof
      * @param key verifies signatures; null for none
      * @throws IllegalArgumentException when signatures are required and there is no key
      */
@@ -65,9 +65,9 @@ public final class Integrity {
     /**
      * Reads a public key.
      *
-     * @param pem an Ed25519 key in PEM, as {@code openssl pkey -pubout} writes it
+     * @param pem an Ed25519 key in PEM, as written by {@code openssl pkey -pubout}
      * @return the key
-     * @throws IllegalArgumentException when it is none
+     * @throws IllegalArgumentException when the text is not such a key
      */
     public static PublicKey key(String pem) {
         int begin = pem.indexOf(BEGIN);
@@ -87,12 +87,12 @@ public final class Integrity {
         return required == Requirement.SIGNATURE;
     }
 
-    /** Whether the bytes of a module with these settings are verified. */
+    /** Returns whether the bytes of a module with these settings are verified. */
     boolean verifies(@Nullable String sha256, @Nullable String signature) {
         return sha256 != null || signature != null || requiresSignatures();
     }
 
-    /** Fails when a module has no settings by which what is required could be verified. */
+    /** Fails for a module whose settings do not allow the required verification. */
     void requireSettings(String location, @Nullable String sha256, @Nullable String signature) {
         if (required == Requirement.CHECKSUM && sha256 == null && signature == null) {
             throw new IreeException(
@@ -108,10 +108,10 @@ public final class Integrity {
      * Verifies a file.
      *
      * @param location of the file
-     * @param digest SHA-256 of the bytes that will be used
+     * @param digest SHA-256 of the bytes to be used
      * @param where location of the signature
-     * @param signature contents of that file
-     * @throws IreeException DATA_LOSS when the signature is not that of the file
+     * @param signature contents of the signature file
+     * @throws IreeException DATA_LOSS when the signature does not belong to the file
      */
     void verify(String location, byte[] digest, String where, byte[] signature) {
         if (key == null) {

@@ -3,8 +3,8 @@ package io.github.iree4j.spring;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * Failure detail: a file of a program is not proved to be the intended one.
+ * Failure detail: a program file is not proved to be the intended file.
  *
- * @param remedy what to do, a sentence
+ * @param remedy the recommended action, a sentence
  */
 public record IntegrityFault(String remedy) implements FailureDetail {}

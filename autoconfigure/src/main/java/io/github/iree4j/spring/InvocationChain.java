@@ -13,9 +13,10 @@ public interface InvocationChain {
     /**
      * Proceeds with a request.
      *
-     * @param request the received request, or one derived from it
-     * @return the results, owned by the receiver; every failure completes it exceptionally, with an {@link
-     *     io.github.iree4j.status.IreeException}. Cancelling it cancels the call and frees what it held
+     * @param request the received request, or a request derived from the received request
+     * @return the results, owned by the receiver; every failure completes the future exceptionally, with an
+     *     {@link io.github.iree4j.status.IreeException}. Cancelling the future cancels the call and frees the call's
+     *     resources
      */
     CompletableFuture<Results> proceed(InvocationRequest request);
 }

@@ -7,15 +7,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a function, as {@linkplain InvocationInterceptor interceptors} see it.
+ * A call of a function, as seen by {@linkplain InvocationInterceptor interceptors}.
  *
- * @param program the program that was current when the call was made; borrowed
- * @param function the function; borrowed from its program
- * @param inputs one for each argument, possibly null; lent by the caller, who must not change them until the call
- *     completes
+ * @param program the program current at the time of the call; borrowed
+ * @param function the function; borrowed from the program
+ * @param inputs an input for each argument, possibly null; lent by the caller, who must not change the inputs until the
+ *     call completes
  * @param options fences, timeout and priority
- * @param blocking whether the caller blocks for the results: the call is then made on its thread where the options
- *     allow, and the future that {@link InvocationChain#proceed} returns may be complete
+ * @param blocking whether the caller blocks for the results: the call is then made on the caller's thread where the
+ *     options allow, and the future returned by {@link InvocationChain#proceed} may be complete
  */
 public record InvocationRequest(
         LoadedProgram program,
@@ -24,7 +24,7 @@ public record InvocationRequest(
         CallOptions options,
         boolean blocking) {
 
-    /** The name under which the program is configured. */
+    /** Returns the configured name of the program. */
     public String model() {
         return program.source().name();
     }
@@ -32,7 +32,7 @@ public record InvocationRequest(
     /**
      * Returns this request with other inputs.
      *
-     * @param others one for each argument
+     * @param others an input for each argument
      * @return the request
      */
     public InvocationRequest withInputs(List<@Nullable Object> others) {
@@ -49,7 +49,7 @@ public record InvocationRequest(
         return new InvocationRequest(program, function, inputs, others, blocking);
     }
 
-    /** Returns this request as one whose caller does not block. */
+    /** Returns this request with a caller that does not block. */
     public InvocationRequest asynchronous() {
         return new InvocationRequest(program, function, inputs, options, false);
     }

@@ -26,16 +26,16 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A function's name is the name under which its program is configured ({@code iree.modules.<name>}), a dot, and the
- * name of the function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's
- * arguments; they are borrowed until the call, or the returned future, has completed. Results belong to the caller, who
- * closes them; they stay on their device and may be inputs of further calls without a copy, unless they are parts of what
- * a batch or a padded call returned, which are on the heap. A replaced program serves the calls that were made before;
- * later calls go to its successor. Thread-safe.
+ * <p>A function's name is the configured name of the program ({@code iree.modules.<name>}), a dot, and the name of the
+ * function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's arguments;
+ * inputs are borrowed until the call, or the returned future, has completed. Results belong to the caller, who closes
+ * the results. Results stay on their device and may be inputs of further calls without a copy, except for parts of the
+ * results of a batch or a padded call, which are on the heap. A replaced program serves earlier calls; later calls go
+ * to the successor. Thread-safe.
  */
 public final class InvocationService implements InvocationOperations {
 
-    /** Shorter timeouts are kept exactly, by a thread other than the caller's. */
+    /** The shortest timeout kept by the caller's thread; another thread keeps shorter timeouts exactly. */
     private static final Duration COARSE = Duration.ofSeconds(1);
 
     private final Programs programs;
@@ -44,7 +44,7 @@ public final class InvocationService implements InvocationOperations {
     private final CallsInFlight inFlight;
 
     /**
-     * Creates a service that finds its functions in the given programs.
+     * Creates a service with the functions of the given programs.
      *
      * @param programs the programs by name; not closed by this service
      */
@@ -124,7 +124,7 @@ public final class InvocationService implements InvocationOperations {
         return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
     }
 
-    /** The end of the chain. */
+    /** Makes the call, at the end of the chain. */
     private CompletableFuture<Results> call(InvocationRequest request) {
         try {
             return request.blocking() && isForThisThread(request.options())
@@ -139,7 +139,7 @@ public final class InvocationService implements InvocationOperations {
         }
     }
 
-    /** Whether it has nothing but a timeout that is long enough to be looked at now and then. */
+    /** Returns whether the options have at most a timeout, long enough for occasional checks. */
     private static boolean isForThisThread(CallOptions options) {
         Duration timeout = options.timeout();
         return timeout == null
@@ -177,49 +177,49 @@ public final class InvocationService implements InvocationOperations {
     }
 
     /**
-     * Cancels all calls in flight. A thread that waits in a call gets CANCELLED, and is not interrupted afterwards.
+     * Cancels all calls in flight. A thread waiting in a call receives CANCELLED, and is not interrupted afterwards.
      *
-     * @return how many
+     * @return the number of cancelled calls
      */
     public int cancelCalls() {
         return inFlight.cancel();
     }
 
     /**
-     * Returns how many calls have ended, which shows whether anything advances.
+     * Returns the number of ended calls, as an indicator of progress.
      *
-     * @return calls that were made through this service
+     * @return the number of ended calls made through this service
      */
     public long endedCalls() {
         return inFlight.ended();
     }
 
     /**
-     * Returns whether calls are in flight that all should have ended by their deadlines.
+     * Returns whether calls are in flight, all past their deadlines.
      *
-     * @return false while one of them has time left or no deadline
+     * @return false while any call has time left or no deadline
      */
     public boolean areCallsLate() {
         return inFlight.areLate();
     }
 
     /**
-     * Returns whether calls of a function are in flight that have a deadline.
+     * Returns whether calls of a function with a deadline are in flight.
      *
      * @param program the program's name
-     * @param function the function with the name of its module
-     * @return false when none of them has
+     * @param function the function with the name of the module
+     * @return false when no such call has a deadline
      */
     public boolean haveCallsDeadline(String program, String function) {
         return inFlight.haveDeadline(program, function);
     }
 
     /**
-     * Returns the traces that calls in flight belong to.
+     * Returns the traces of calls in flight.
      *
      * @param program the program's name
-     * @param function the function with the name of its module
-     * @return the trace ids, those of the oldest calls first; empty without tracing
+     * @param function the function with the name of the module
+     * @return the trace ids, oldest calls first; empty without tracing
      */
     public List<String> traces(String program, String function) {
         return inFlight.traces(program, function);
@@ -238,7 +238,7 @@ public final class InvocationService implements InvocationOperations {
             if (future.completeExceptionally(cancelled)) {
                 throw cancelled;
             }
-            return settled(future); // it completed concurrently
+            return settled(future); // completed concurrently
         } catch (ExecutionException e) {
             throw failure(e.getCause());
         } catch (CancellationException e) {
@@ -256,7 +256,7 @@ public final class InvocationService implements InvocationOperations {
         }
     }
 
-    /** Has the stack of the waiting caller; the original failure is its cause. */
+    /** Makes a failure with the stack of the waiting caller; the original failure is the cause. */
     private static IreeException failure(@Nullable Throwable cause) {
         return switch (cause) {
             case IreeException e -> new IreeException(e.code(), e.getMessage(), e);

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Specification of one call, see {@link InvocationService#request}. Not thread-safe; may be reused for the same call.
+ * Specification of a call, see {@link InvocationService#request}. Not thread-safe; may be reused for the same call.
  *
  * <pre>{@code
  * CompletableFuture<Results> drafted = invocations.request("draft.step")
@@ -44,7 +44,7 @@ public final class InvocationSpec {
     /**
      * Sets the inputs.
      *
-     * @param values one for each argument of the function
+     * @param values a value for each argument of the function
      * @return this
      */
     public InvocationSpec inputs(@Nullable Object... values) {
@@ -53,9 +53,9 @@ public final class InvocationSpec {
     }
 
     /**
-     * Makes the call wait until its inputs are ready.
+     * Makes the call wait until the inputs are ready.
      *
-     * @param fence what to wait for; may be closed once the call is made
+     * @param fence the fence to wait for; may be closed once the call is made
      * @return this
      */
     public InvocationSpec after(@Nullable Fence fence) {
@@ -75,8 +75,8 @@ public final class InvocationSpec {
     }
 
     /**
-     * Limits the duration of the call, waiting included; the configured limit of its program holds as well. When the
-     * time is over the call fails with DEADLINE_EXCEEDED and releases what it holds.
+     * Limits the duration of the call, waiting included; the configured limit of the program applies as well. At the
+     * deadline the call fails with DEADLINE_EXCEEDED and releases its resources.
      *
      * @param limit from now on
      * @return this
@@ -98,7 +98,7 @@ public final class InvocationSpec {
     }
 
     /**
-     * Selects the device that the program must run on.
+     * Selects the device required for the call.
      *
      * @param id a device's id, such as {@code local}
      * @return this
@@ -120,11 +120,11 @@ public final class InvocationSpec {
     }
 
     /**
-     * Makes the call and waits for its results.
+     * Makes the call and waits for the results.
      *
      * @return the results, to be closed by the caller
-     * @throws IreeException as {@link InvocationService#invoke}; DEADLINE_EXCEEDED when it took too long; CANCELLED when the thread was
-     *     interrupted; NOT_FOUND when the program does not run on the device
+     * @throws IreeException as {@link InvocationService#invoke}; DEADLINE_EXCEEDED when the call took too long;
+     *     CANCELLED when the thread was interrupted; NOT_FOUND when the program does not run on the device
      */
     public Results invoke() {
         return service.invoke(locate(), options(), inputs);

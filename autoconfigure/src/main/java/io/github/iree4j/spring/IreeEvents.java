@@ -8,7 +8,7 @@ import java.util.List;
 /** The most recent events of devices and programs, kept for later inspection. Thread-safe. */
 public final class IreeEvents {
 
-    /** How many events are kept. */
+    /** Maximum number of kept events. */
     public static final int CAPACITY = 256;
 
     private final ArrayDeque<Event> ring = new ArrayDeque<>(); // guarded by itself
@@ -21,9 +21,9 @@ public final class IreeEvents {
      * An event.
      *
      * @param id sequence number; consecutive
-     * @param time when
+     * @param time of the event
      * @param type the kind of event, for example {@code program.ready}
-     * @param subject what it happened to
+     * @param subject the affected device or program
      * @param message human-readable description
      */
     public record Event(long id, Instant time, String type, String subject, String message) {}
@@ -32,7 +32,7 @@ public final class IreeEvents {
      * Adds an event; drops the oldest when the ring is full.
      *
      * @param type the kind of event
-     * @param subject what it happened to
+     * @param subject the affected device or program
      * @param message human-readable description
      */
     public void add(String type, String subject, String message) {
@@ -47,9 +47,9 @@ public final class IreeEvents {
     /**
      * Returns events.
      *
-     * @param after sequence number of the last event that the caller has; 0 for none
+     * @param after sequence number of the last event known to the caller; 0 for none
      * @param limit maximum number of events to return; the oldest are preferred
-     * @return the later events that are still kept, oldest first
+     * @return the later events still kept, oldest first
      */
     public List<Event> since(long after, int limit) {
         List<Event> events = new ArrayList<>();

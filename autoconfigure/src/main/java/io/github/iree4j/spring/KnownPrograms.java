@@ -22,7 +22,7 @@ final class KnownPrograms {
 
     private final NavigableMap<String, NavigableMap<String, ProgramSlot>> programs = new ConcurrentSkipListMap<>();
 
-    /** The slot of the name and version of a source; a new one if there is none. */
+    /** Returns the slot for the name and version of a source; creates the slot if necessary. */
     ProgramSlot define(ProgramSource source, Function<? super ProgramSource, ProgramSlot> create) {
         return programs.computeIfAbsent(source.name(), _ -> new ConcurrentSkipListMap<>(NEWEST_FIRST))
                 .computeIfAbsent(source.version(), _ -> create.apply(source));
@@ -31,8 +31,9 @@ final class KnownPrograms {
     /**
      * Finds a program.
      *
-     * @param version null for the latest loaded version, else the latest that has not failed, or any that has
-     * @return null when there is none
+     * @param version null for the latest loaded version, else the latest version that has not failed, else any failed
+     *     version
+     * @return null when there is no such program
      */
     @Nullable
     ProgramSlot find(String name, @Nullable String version) {
@@ -54,7 +55,7 @@ final class KnownPrograms {
         return best;
     }
 
-    /** As {@link #find}; throws NOT_FOUND when there is none. */
+    /** Finds a program like {@link #find}; throws NOT_FOUND when there is no such program. */
     ProgramSlot require(String name, @Nullable String version) {
         ProgramSlot slot = find(name, version);
         if (slot == null) {
@@ -69,7 +70,7 @@ final class KnownPrograms {
         return slot;
     }
 
-    /** Why there is no function of a name. */
+    /** Returns the failure for an unknown function name. */
     IreeException noFunction(String name) {
         return name.indexOf('.') < 0
                 ? unknown(
@@ -80,7 +81,7 @@ final class KnownPrograms {
                         "; there are %s, set iree.modules.<name>.location to add one".formatted(names()));
     }
 
-    /** The names of what is known help developers, and clients that guess. */
+    /** Makes a NOT_FOUND failure. The known names help developers, but also clients guessing names. */
     private static IreeException unknown(String text, String known) {
         return new IreeException(StatusCode.NOT_FOUND, text + known, null, new ClientText(text));
     }
@@ -93,26 +94,26 @@ final class KnownPrograms {
         return programs.navigableKeySet();
     }
 
-    /** All versions of a program; empty when there is none. */
+    /** Returns all versions of a program; empty for an unknown program. */
     Collection<ProgramSlot> versions(String name) {
         NavigableMap<String, ProgramSlot> versions = programs.get(name);
         return versions == null ? List.of() : versions.values();
     }
 
-    /** All versions of all programs, by name. */
+    /** Returns all versions of all programs, by name. */
     List<ProgramSlot> all() {
         return programs.values().stream()
                 .flatMap(versions -> versions.values().stream())
                 .toList();
     }
 
-    /** Removes all versions of a program, which are returned; empty when there was none. */
+    /** Removes and returns all versions of a program; empty for an unknown program. */
     Collection<ProgramSlot> remove(String name) {
         NavigableMap<String, ProgramSlot> removed = programs.remove(name);
         return removed == null ? List.of() : removed.values();
     }
 
-    /** Removes a version; null when there was none. */
+    /** Removes a version; null for an unknown version. */
     @Nullable
     ProgramSlot remove(String name, String version) {
         NavigableMap<String, ProgramSlot> versions = programs.get(name);

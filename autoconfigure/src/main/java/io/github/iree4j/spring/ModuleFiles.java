@@ -13,9 +13,9 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * Files of one program during loading. Regular files are used in place unless copies are requested; any other resource,
+ * Files of a program during loading. Regular files are used in place unless copies are requested; any other resource,
  * such as a jar entry, is copied to a private temporary file, because the runtime maps modules and archives into
- * memory. Closing deletes the copies: mappings outlive their files' names.
+ * memory. Closing deletes the copies: mappings outlive the names of the files.
  */
 final class ModuleFiles implements AutoCloseable {
 
@@ -23,16 +23,16 @@ final class ModuleFiles implements AutoCloseable {
     private final boolean copyAll;
     private final List<Path> copies = new ArrayList<>();
 
-    /** Resolves files with {@code resources}; copies all of them when {@code copyAll}. */
+    /** Resolves files with {@code resources}; copies all files if {@code copyAll}. */
     ModuleFiles(ResourceLoader resources, boolean copyAll) {
         this.resources = resources;
         this.copyAll = copyAll;
     }
 
     /**
-     * The file at a location.
+     * Returns the file at a location.
      *
-     * @param purpose what the file is for, used in the error message
+     * @param purpose the purpose of the file, used in the error message
      * @throws FileNotFoundException when the location does not exist
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for a pipe, a device or a directory
      */
@@ -53,7 +53,7 @@ final class ModuleFiles implements AutoCloseable {
                 return file;
             }
         }
-        try (InputStream in = resource.getInputStream()) { // first: one that never opens leaves no copy behind
+        try (InputStream in = resource.getInputStream()) { // first: a stream that never opens leaves no copy behind
             Path copy = Files.createTempFile("iree4j-", ".bin");
             copies.add(copy);
             Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);

@@ -1,9 +1,9 @@
 package io.github.iree4j.spring;
 
-/** What is done when a file that a program uses in place was changed, so that its calls fail. */
+/** The reaction to a change of a file used in place by a program, which makes calls fail. */
 public enum OnChange {
-    /** Nothing: somebody loads the program again, or restores the file. */
+    /** No reaction: somebody loads the program again, or restores the file. */
     FAIL,
-    /** The program is loaded again, once its file has stayed as it is for five looks of the watchdog. */
+    /** The program is loaded again, once the file has stayed unchanged for five checks of the watchdog. */
     RELOAD
 }

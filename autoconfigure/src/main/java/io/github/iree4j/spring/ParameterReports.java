@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accumulates the parameter progress of one program by scope and reports significant steps: each file, each twentieth
- * of the bytes, failures. Devices report progress on their own threads, which must not be held up, so reports are made
- * on another thread; the remaining ones when this is closed.
+ * Accumulates the parameter progress of a program by scope and reports significant steps: each file, each twentieth
+ * of the bytes, failures. Devices report progress on their own threads, which must not be held up. Reports are
+ * therefore made on another thread; remaining reports are made by {@link #close}.
  */
 final class ParameterReports implements ParameterProgress.Listener, AutoCloseable {
 
@@ -26,7 +26,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
     /** Receives reports, one at a time. */
     @FunctionalInterface
     interface Reporter {
-        /** The fraction, 0 to 1, is of all bytes of all scopes. */
+        /** Receives a report. The fraction, 0 to 1, refers to all bytes of all scopes. */
         void report(ParameterProgress parameters, double fraction);
     }
 
@@ -35,7 +35,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
     /** Accumulated state of a scope. */
     private static final class Scope {
         final Set<@Nullable Path> files = new HashSet<>();
-        long total; // of all its files
+        long total; // of all files of the scope
         long over; // of completed requests
         long seen; // highest progress reported so far
         long reported = -1;
@@ -43,7 +43,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
     }
 
     private final Reporter reporter;
-    private final Map<String, Scope> scopes = new HashMap<>(); // guarded by this, like the rest
+    private final Map<String, Scope> scopes = new HashMap<>(); // guarded by this, as are the other fields
     private final ArrayDeque<Report> due = new ArrayDeque<>();
     private boolean reporting;
     private boolean closed;
@@ -73,7 +73,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
                 arrived(name, scope, progress.file(), scope.over);
             }
             case STORING, STORED -> {
-                // What a program stores is not part of its loading.
+                // Stores by a program are not part of loading.
             }
             case FAILED -> report(new ParameterProgress(Phase.FAILED, name, progress.file(), scope.seen, scope.total));
         }
@@ -121,7 +121,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
         return next;
     }
 
-    /** The scopes of files that were opened and of which the program has wanted ({@code true}) something or nothing. */
+    /** Returns the scopes with opened files of which the program has requested something ({@code true}) or nothing. */
     synchronized Set<String> opened(boolean wanted) {
         Set<String> names = new TreeSet<>();
         scopes.forEach((name, scope) -> {
@@ -132,7 +132,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
         return names;
     }
 
-    /** Reports how many bytes of each scope the loaded program took. Files may hold more than programs request. */
+    /** Reports the number of bytes of each scope taken by the loaded program. Files may hold more than programs request. */
     synchronized void loaded() {
         scopes.forEach((name, scope) -> {
             if (scope.seen > 0) {
@@ -142,8 +142,8 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
     }
 
     /**
-     * Makes the remaining reports on this thread, after the report in progress. Waits for that one with a limit, since
-     * its receiver may itself be waiting for the program.
+     * Makes the remaining reports on this thread, after the report in progress. The wait for the report in progress is
+     * limited, since the report's receiver may itself be waiting for the program.
      */
     @Override
     public void close() {

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring;
 
-/** How a program uses its devices. */
+/** A program's use of several devices. */
 public enum Placement {
     /** The program sees all devices and uses them as compiled. */
     FIXED,

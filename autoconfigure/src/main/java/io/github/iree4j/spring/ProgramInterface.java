@@ -8,14 +8,14 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * What callers of a program rely on.
+ * The parts of a program on which callers rely.
  *
- * @param module the name of its module
- * @param functions the declarations of its functions, by name
+ * @param module the name of the module
+ * @param functions the declarations of the functions, by name
  */
 record ProgramInterface(String module, NavigableMap<String, String> functions) {
 
-    /** The most differences that are told. */
+    /** Maximum number of reported differences. */
     private static final int MOST = 20;
 
     static ProgramInterface of(Program program) {
@@ -26,7 +26,7 @@ record ProgramInterface(String module, NavigableMap<String, String> functions) {
         return new ProgramInterface(program.name(), functions);
     }
 
-    /** How another one differs, a phrase for each difference; empty when it does not. */
+    /** Returns the differences of another interface, a phrase for each; empty without differences. */
     List<String> changesTo(ProgramInterface now) {
         List<String> changes = new ArrayList<>();
         if (!now.module.equals(module)) {

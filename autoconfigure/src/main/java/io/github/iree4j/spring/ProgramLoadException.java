@@ -14,8 +14,9 @@ public final class ProgramLoadException extends RuntimeException {
      * Creates an exception.
      *
      * @param source the program that could not be loaded
-     * @param cause the reason: an {@link io.github.iree4j.status.IreeException} from the runtime, or an {@link
-     *     java.io.IOException} when a location could not be read, or what a check threw, see {@link Programs#addCheck}
+     * @param cause the reason: an {@link io.github.iree4j.status.IreeException} from the runtime, or an
+     *     {@link java.io.IOException} when a location could not be read, or the exception of a check, see
+     *     {@link Programs#addCheck}
      */
     public ProgramLoadException(ProgramSource source, Throwable cause) {
         super(
@@ -30,7 +31,7 @@ public final class ProgramLoadException extends RuntimeException {
         return Objects.requireNonNull(super.getCause());
     }
 
-    /** The program that could not be loaded. */
+    /** Returns the program that could not be loaded. */
     public ProgramSource source() {
         return source;
     }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * Loads one program: finds and verifies its files, loads it for each of its devices and contexts, and makes the warm-up
+ * Loads a program: finds and verifies files, loads the program for each device and context, and makes the warm-up
  * calls.
  */
 final class ProgramOpening {
@@ -75,10 +75,10 @@ final class ProgramOpening {
     }
 
     /**
-     * Loads it.
+     * Loads the program.
      *
      * @param copy whether to use private copies of all files
-     * @throws ProgramLoadException when it cannot be loaded; leaves nothing open
+     * @throws ProgramLoadException when the program cannot be loaded; leaves nothing open
      */
     LoadedProgram open(boolean copy) {
         List<Program> instances = new ArrayList<>();
@@ -96,16 +96,16 @@ final class ProgramOpening {
         }
     }
 
-    /** All files of the program, open until it is loaded; it retains what it needs. */
+    /** All files of the program, open until the program is loaded; the program retains the files needed later. */
     private final class OpenFiles implements AutoCloseable {
         private final FileReading<?> reading;
         private final VerifiedFiles verified;
         private final ModuleFiles found;
-        private final List<ModuleBytes> modules = new ArrayList<>(); // the first is of the source itself
+        private final List<ModuleBytes> modules = new ArrayList<>(); // the first is the source's own module
         private final List<VariantOptions> variants = new ArrayList<>();
         private final Map<String, List<Path>> inPlace = new LinkedHashMap<>(); // by scope
-        private final List<ParameterArchive> mapped = new ArrayList<>(); // of these, so that loading finds them open
-        private final List<ParameterProvider> providers = new ArrayList<>(); // of files that were verified
+        private final List<ParameterArchive> mapped = new ArrayList<>(); // archives of {@code inPlace}, opened in advance for loading
+        private final List<ParameterProvider> providers = new ArrayList<>(); // of verified files
 
         OpenFiles(boolean copy, FileReading<?> reading) throws IOException {
             this.reading = reading;
@@ -195,7 +195,7 @@ final class ProgramOpening {
         }
     }
 
-    /** Loads it for each placement and context. */
+    /** Loads the program for each placement and context. */
     private void load(OpenFiles files, List<Program> instances) throws IOException {
         List<List<String>> placements = placements();
         for (List<String> devices : placements) {
@@ -212,7 +212,7 @@ final class ProgramOpening {
         }
     }
 
-    /** Loads it once; its parameters account for {@code part} of the progress. */
+    /** Loads the program once; parameters account for {@code part} of the progress. */
     private Program load(ProgramOptions.Builder options, double begun, double part, boolean isFirst) {
         if (source.parameters().isEmpty()) {
             return runtime.load(options.build());
@@ -229,7 +229,7 @@ final class ProgramOpening {
         }
     }
 
-    /** A program may still load parameters when it is called. */
+    /** Warns of scopes without effect so far; a program may still load parameters during later calls. */
     private void warnOfUnwanted(ParameterReports reports) {
         for (String scope : reports.opened(false)) {
             log.warn(
@@ -259,7 +259,7 @@ final class ProgramOpening {
         };
     }
 
-    /** The devices of each copy of the program. */
+    /** Returns the devices of each copy of the program. */
     private List<List<String>> placements() {
         if (source.placement() == Placement.FIXED) {
             return List.of(source.devices());
@@ -279,13 +279,13 @@ final class ProgramOpening {
         devices.forEach(options::device);
         files.addTo(options);
         everyProgram.accept(options);
-        if (source.parameters().isEmpty()) { // otherwise after the listener is set, which it may replace
+        if (source.parameters().isEmpty()) { // otherwise after the listener is set, since the customizer may replace the listener
             source.customizer().accept(options);
         }
         return options;
     }
 
-    /** Makes the warm-up calls on each instance; returns how many. */
+    /** Makes the warm-up calls on each instance; returns the number of calls. */
     int warmUp(List<Program> instances) {
         int calls = instances.size()
                 * source.warmUps().stream().mapToInt(WarmUp::repeat).sum();

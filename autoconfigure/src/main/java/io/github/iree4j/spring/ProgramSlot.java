@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One version of one program: its source, its status, and the program once it is loaded. */
+/** A version of a program: the source, the status, and the program once loaded. */
 final class ProgramSlot {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramSlot.class);
@@ -25,12 +25,12 @@ final class ProgramSlot {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile @Nullable LoadedProgram loaded;
-    private volatile ProgramStatus status; // written under the monitor, which is held only for that
+    private volatile ProgramStatus status; // written under the monitor, which is held only for this field
     private @Nullable Report loading; // guarded by the monitor
-    private boolean wanted = true; // guarded by lock: whether a call may load it
-    private @Nullable ProgramInterface last; // guarded by lock: of the last one that was loaded
-    private List<String> changes = List.of(); // guarded by lock: how that differed from the one before it
-    private List<WeakReference<Program>> unloaded = List.of(); // guarded by lock: those without a successor
+    private boolean wanted = true; // guarded by lock: whether a call may load the program
+    private @Nullable ProgramInterface last; // guarded by lock: interface of the last loaded program
+    private List<String> changes = List.of(); // guarded by lock: differences of the last loaded program from its predecessor
+    private List<WeakReference<Program>> unloaded = List.of(); // guarded by lock: unloaded instances without a successor
 
     ProgramSlot(Programs programs, ProgramSource source) {
         this.programs = programs;
@@ -51,7 +51,7 @@ final class ProgramSlot {
         return loaded;
     }
 
-    /** Returns the program; loads it first if it is not loaded and was not unloaded. Waits for a load in progress. */
+    /** Returns the program; loads the program first if not loaded and not explicitly unloaded. Waits for a load in progress. */
     LoadedProgram require() {
         LoadedProgram now = loaded;
         if (now != null) {
@@ -87,7 +87,7 @@ final class ProgramSlot {
         }
     }
 
-    /** Loads the program anew; the current one, if any, serves until then, and stays if loading fails. */
+    /** Loads the program anew; the current program, if any, serves until then, and stays if loading fails. */
     LoadedProgram load(ProgramSource source, boolean copy) {
         lock.lock();
         try {
@@ -106,7 +106,7 @@ final class ProgramSlot {
             }
             become(source, fresh, since(start));
             try {
-                programs.requireServing(source); // again: closing may have given up to wait for this load
+                programs.requireServing(source); // again: closing may have given up waiting for this load
             } catch (RuntimeException e) {
                 unload();
                 throw new ProgramLoadException(source, e);
@@ -128,7 +128,7 @@ final class ProgramSlot {
         }
     }
 
-    /** Takes over a program that was loaded elsewhere; replaces the current one, if any. */
+    /** Takes over a program loaded elsewhere; replaces the current program, if any. */
     void register(LoadedProgram fresh) {
         lock.lock();
         try {
@@ -139,13 +139,13 @@ final class ProgramSlot {
         }
     }
 
-    /** A program takes the place of the current one, or of one that was unloaded, which hand their callers over. */
+    /** Puts a program in the place of the current or a previously unloaded program, whose callers are handed over. */
     private void become(ProgramSource source, LoadedProgram fresh, Duration loadTime) {
         LoadedProgram before = loaded;
         programs.limitCalls(fresh);
         programs.retired().remember(fresh);
         loaded = fresh;
-        programs.limitCalls(fresh); // again: limits that changed before it was listed
+        programs.limitCalls(fresh); // again: limits changed before the program was listed
         wanted = true;
         ProgramInterface now = ProgramInterface.of(fresh.program());
         changes = last == null ? List.of() : last.changesTo(now);
@@ -169,7 +169,7 @@ final class ProgramSlot {
         return load(source(), false);
     }
 
-    /** Closes the program; returns whether there was one. */
+    /** Closes the program; returns whether a program was loaded. */
     boolean unload() {
         lock.lock();
         try {
@@ -188,12 +188,12 @@ final class ProgramSlot {
         }
     }
 
-    /** Closes the program for good, with what may be left of the time for it, in nanoseconds: a load in progress may not end. */
+    /** Closes the program for good, within the remaining time in nanoseconds: a load in progress may never end. */
     void close(long nanos) {
         boolean locked = false;
         try {
             locked = lock.tryLock()
-                    || lock.tryLock(nanos, TimeUnit.NANOSECONDS); // also where there is no time, or an interrupt
+                    || lock.tryLock(nanos, TimeUnit.NANOSECONDS); // also without remaining time, or with an interrupt
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -219,7 +219,7 @@ final class ProgramSlot {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    /** Progress of one load; ignored once that load has ended. */
+    /** Progress of a load; ignored after the end of the load. */
     private final class Report implements ProgramOpening.Progress {
         private final ProgramSource source;
 

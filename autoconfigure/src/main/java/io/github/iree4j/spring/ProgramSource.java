@@ -12,24 +12,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a program comes from and how it is loaded. Made with {@link #builder}.
+ * The origin of a program, with the settings for loading. Made with {@link #builder}.
  *
- * @param name the name under which its functions are called; not empty
- * @param version its version; several versions of a name can be loaded at once
+ * @param name the prefix of the names of the program's functions; not empty
+ * @param version the program's version; several versions of a name can be loaded at once
  * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
  * @param sha256 expected checksum of the module file, in hexadecimal; null for no check
  * @param signature location of the signature of the module file, see {@link Integrity}; null for none
- * @param mapped whether the module file is mapped rather than read, unless it is verified; a mapped file must not be
+ * @param mapped whether the module file is mapped rather than read, unless verified; a mapped file must not be
  *     overwritten or truncated
- * @param devices names of devices of the runtime; empty for all of them
- * @param placement how the program uses several devices
- * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code
- *     default} also serve programs that name no scope
- * @param contexts number of concurrent calls on each placement, each on its own state
+ * @param devices names of devices of the runtime; empty for all devices
+ * @param placement use of several devices by the program
+ * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope
+ *     {@code default} also serve programs without scope names
+ * @param contexts number of concurrent calls on each placement, each with separate state
  * @param overlappingCalls whether one call may run while another waits; for programs whose functions keep no state
  *     across waits that another call could change
  * @param warmUps calls to make before the program counts as loaded
- * @param variants functions with shape variants; each call selects the variant that fits its shapes
+ * @param variants functions with shape variants; each call selects the variant fitting the call's shapes
  * @param customizer customizes the load options, after all others
  */
 public record ProgramSource(
@@ -48,25 +48,25 @@ public record ProgramSource(
         List<Variants> variants,
         Consumer<ProgramOptions.Builder> customizer) {
 
-    /** The scope whose archives also serve programs that name no scope. */
+    /** The scope whose archives also serve programs without scope names. */
     public static final String DEFAULT_SCOPE = "default";
 
-    /** The version of programs that set none. */
+    /** The version of programs without a configured version. */
     public static final String DEFAULT_VERSION = "1";
 
     /** The maximum number of contexts of a program. */
     public static final int MAXIMUM_CONTEXTS = 256;
 
     /**
-     * Calls of one function.
+     * Calls of a function.
      *
-     * @param function its name in the program
-     * @param inputs its inputs as text: {@code 1x64xf32=0} is a tensor, {@code 4xf32} a tensor of zeros, anything else
+     * @param function the function's name in the program
+     * @param inputs the inputs as text: {@code 1x64xf32=0} is a tensor, {@code 4xf32} a tensor of zeros, anything else
      *     a number
      * @param repeat number of calls on each context, at least 1
      */
     public record WarmUp(String function, List<String> inputs, int repeat) {
-        /** Copies. */
+        /** Copies the inputs and checks {@code repeat}. */
         public WarmUp {
             inputs = List.copyOf(inputs);
             if (repeat < 1) {
@@ -79,15 +79,15 @@ public record ProgramSource(
     /**
      * A function with shape variants, see {@link io.github.iree4j.FunctionVariants}.
      *
-     * @param function its name in the program
-     * @param rules how calls are padded and results cropped; null for the rules that the module declares
+     * @param function the function's name in the program
+     * @param rules rules for padding calls and cropping results; null for the rules declared by the module
      * @param functions names of the candidate functions, in which {@code *} matches any characters; empty for functions
      *     of this name, also with a suffix after {@code _}, {@code -}, {@code $} or {@code .}
-     * @param modules further modules with such functions; they share the parameters of the program
+     * @param modules further modules with such functions; these modules share the parameters of the program
      */
     public record Variants(
             String function, @Nullable ShapeRules rules, List<String> functions, List<VariantModule> modules) {
-        /** Copies. */
+        /** Copies the lists. */
         public Variants {
             functions = List.copyOf(functions);
             modules = List.copyOf(modules);
@@ -104,7 +104,7 @@ public record ProgramSource(
      *
      * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
      * @param sha256 expected checksum of the module file, in hexadecimal; null for no check
-     * @param sizes axis sizes that it was compiled for, where the module does not declare them
+     * @param sizes axis sizes used for compilation, if not declared by the module
      */
     public record VariantModule(String location, @Nullable String sha256, Map<String, Long> sizes) {
         /**
@@ -163,7 +163,7 @@ public record ProgramSource(
     /**
      * Returns the source of a program without parameters on the devices of the runtime.
      *
-     * @param name the name under which its functions are called
+     * @param name the prefix of the names of the program's functions
      * @param location the module file
      * @return the source
      */
@@ -174,7 +174,7 @@ public record ProgramSource(
     /**
      * Returns a builder of a source.
      *
-     * @param name the name under which its functions are called
+     * @param name the prefix of the names of the program's functions
      * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
      * @return a builder
      */
@@ -182,7 +182,7 @@ public record ProgramSource(
         return new Builder(name, location);
     }
 
-    /** Name and version, for messages. */
+    /** Returns name and version, for messages. */
     String describe() {
         return version.equals(DEFAULT_VERSION) ? "'%s'".formatted(name) : "'%s' version %s".formatted(name, version);
     }
@@ -234,7 +234,7 @@ public record ProgramSource(
         /**
          * Sets the signature of the module file.
          *
-         * @param where its location; null for none
+         * @param where location of the signature; null for none
          * @return this builder
          */
         public Builder signature(@Nullable String where) {
@@ -244,7 +244,7 @@ public record ProgramSource(
 
         /**
          * Sets whether the module file is mapped rather than read, for modules with large constants. A mapped file must
-         * not be overwritten or truncated: that changes the program under its callers or fails their calls.
+         * not be overwritten or truncated: such a change alters the program during calls or fails calls.
          *
          * @param map false unless set
          * @return this builder
@@ -266,7 +266,7 @@ public record ProgramSource(
         }
 
         /**
-         * Sets how the program uses several devices.
+         * Sets the use of several devices by the program.
          *
          * @param policy FIXED unless set
          * @return this builder
@@ -347,7 +347,7 @@ public record ProgramSource(
          * Builds the source.
          *
          * @return the source
-         * @throws IllegalArgumentException when a value is out of range, naming it
+         * @throws IllegalArgumentException when a value is out of range; names the value
          */
         public ProgramSource build() {
             return new ProgramSource(

@@ -4,12 +4,12 @@ package io.github.iree4j.spring;
 public enum ProgramState {
     /** Known but not loaded: lazy and not yet called, or unloaded. */
     UNLOADED,
-    /** Its files are being read, verified and linked. */
+    /** Files are being read, verified and linked. */
     LOADING,
-    /** Its warm-up calls are being made. */
+    /** Warm-up calls are being made. */
     WARMING_UP,
-    /** It can be called. */
+    /** The program can be called. */
     READY,
-    /** It could not be loaded, and no earlier program of its name is loaded. */
+    /** The program could not be loaded, and no earlier program of the same name is loaded. */
     FAILED
 }

@@ -9,17 +9,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Snapshot of a program's status.
  *
- * @param source what it is loaded from
- * @param state its lifecycle state
+ * @param source the source of the program
+ * @param state the lifecycle state
  * @param step human-readable description of the current step; empty when idle
- * @param progress fraction of the load that is done, 0 to 1
- * @param parameters progress of the most recently reported parameter scope, relative to all that its archives hold;
- *     null while none are loaded
- * @param since when it entered this state
+ * @param progress completed fraction of the load, 0 to 1
+ * @param parameters progress of the most recently reported parameter scope, relative to the total size of the scope's
+ *     archives; null while no parameters are loaded
+ * @param since time of entering this state
  * @param loadTime duration of the last load, warm-up included; zero before the first
- * @param failure why the last load failed; null when it did not
- * @param changes how the functions of the program differ from those of the one that was loaded before under its name and version, a phrase for
- *     each difference; empty when they do not, or there was none
+ * @param failure the cause of the last load's failure; null without a failure
+ * @param changes differences between the functions of the program and of the program previously loaded under the same
+ *     name and version, a phrase for each difference; empty without differences or without a predecessor
  */
 public record ProgramStatus(
         ProgramSource source,
@@ -31,7 +31,7 @@ public record ProgramStatus(
         Duration loadTime,
         @Nullable Throwable failure,
         List<String> changes) {
-    /** Copies. */
+    /** Copies the changes. */
     public ProgramStatus {
         changes = List.copyOf(changes);
     }

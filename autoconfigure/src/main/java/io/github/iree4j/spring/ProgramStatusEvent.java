@@ -21,7 +21,7 @@ public final class ProgramStatusEvent extends ApplicationEvent {
         this.status = status;
     }
 
-    /** The program's status. */
+    /** Returns the program's status. */
     public ProgramStatus status() {
         return status;
     }

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * The application's programs by name, loaded on one runtime, each in one or more versions. Calls that name no version
- * go to the latest loaded one: versions that are numbers compare numerically, others lexicographically.
+ * The application's programs by name, loaded on one runtime, each in one or more versions. Calls without a version go
+ * to the latest loaded version: versions that are numbers compare numerically, others lexicographically.
  *
- * <p>Owns the programs: they are closed when they are unloaded or replaced, and when this registry is closed, which
- * must happen before the runtime is closed. Thread-safe; unloading a program lets its calls in flight finish first.
+ * <p>Owns the programs: programs are closed when unloaded or replaced, and when this registry is closed, which must
+ * happen before the runtime is closed. Thread-safe; unloading a program lets calls in flight finish first.
  */
 public final class Programs implements AutoCloseable {
 
@@ -42,29 +42,29 @@ public final class Programs implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * A loaded program and its source.
+     * A loaded program with its source.
      *
-     * @param source its source
+     * @param source the source of the program
      * @param instances the program on each placement and context, identical except for state; at least one; borrowed,
-     *     the registry closes them
+     *     the registry closes the instances
      */
     public record LoadedProgram(ProgramSource source, List<Program> instances) {
-        /** Copies. */
+        /** Copies the instances. */
         public LoadedProgram {
             instances = List.copyOf(instances);
         }
 
-        /** The first instance, for properties that all instances share. */
+        /** Returns the first instance, for properties shared by all instances. */
         public Program program() {
             return instances.getFirst();
         }
 
-        /** The number of calls in flight on all instances. */
+        /** Returns the number of calls in flight on all instances. */
         public int activeCalls() {
             return instances.stream().mapToInt(Program::activeCalls).sum();
         }
 
-        /** Why calls fail, because a file that the program uses in place was changed; null while there is no such cause. */
+        /** Returns the cause of failing calls after a change of a file used in place by the program; null without such a cause. */
         public @Nullable IreeException failure() {
             for (Program instance : instances) {
                 IreeException failure = instance.failure();
@@ -79,7 +79,7 @@ public final class Programs implements AutoCloseable {
             instances.forEach(instance -> instance.retire(why));
         }
 
-        /** The same; what holds an instance calls one of the other program from now on. */
+        /** Retires the instances; holders of an instance call an instance of the successor from now on. */
         void retire(LoadedProgram successor) {
             for (int i = 0; i < instances.size(); i++) {
                 instances.get(i).retire(successor.instances.get(i % successor.instances.size()));
@@ -88,10 +88,10 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * A function and the program that contains it.
+     * A function and the program containing the function.
      *
      * @param program the program
-     * @param function the function of one of its instances; borrowed
+     * @param function the function of an instance of the program; borrowed
      */
     public record LocatedFunction(LoadedProgram program, ProgramFunction function) {}
 
@@ -106,26 +106,26 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Creates an empty registry that reports program statuses.
+     * Creates an empty registry reporting program statuses.
      *
      * @param runtime loads and runs the programs; not closed by this registry
      * @param resources resolves locations
-     * @param listener called at each step on the thread that loads or unloads, and on other threads while parameters
-     *     are loaded; must not throw or wait for the program
+     * @param listener called at each step on the loading or unloading thread, and on other threads while parameters are
+     *     loaded; must not throw or wait for the program
      */
     public Programs(IreeRuntime runtime, ResourceLoader resources, Consumer<ProgramStatus> listener) {
         this(runtime, resources, listener, options -> {}, Integrity.NONE);
     }
 
     /**
-     * Creates an empty registry that reports program statuses and customizes the load options of every program.
+     * Creates an empty registry reporting program statuses and customizing the load options of every program.
      *
      * @param runtime loads and runs the programs; not closed by this registry
      * @param resources resolves locations
-     * @param listener called at each step on the thread that loads or unloads, and on other threads while parameters
-     *     are loaded; must not throw or wait for the program
+     * @param listener called at each step on the loading or unloading thread, and on other threads while parameters are
+     *     loaded; must not throw or wait for the program
      * @param everyProgram called for each placement, before the customizer of the source
-     * @param integrity what files of all programs must prove
+     * @param integrity the proof required of the files of all programs
      */
     public Programs(
             IreeRuntime runtime,
@@ -157,19 +157,18 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Limits how long a program may take to load, warm-up included. A load that takes longer fails with
-     * DEADLINE_EXCEEDED.
+     * Limits the time for loading a program, warm-up included. A longer load fails with DEADLINE_EXCEEDED.
      *
-     * @param timeout for each load that begins from now on; zero for no limit, the default
+     * @param timeout for each future load; zero for no limit, the default
      */
     public void limitLoading(Duration timeout) {
         loadTimeout = timeout;
     }
 
     /**
-     * Limits how long calls may take, however they are made, see {@link Program#limitCalls}.
+     * Limits the duration of calls made in any way, see {@link Program#limitCalls}.
      *
-     * @param general applies to programs without a limit of their own; null or zero for no limit, the default
+     * @param general applies to programs without a specific limit; null or zero for no limit, the default
      * @param byProgram limits by program name; zero for no limit
      */
     public void limitCalls(@Nullable Duration general, Map<String, Duration> byProgram) {
@@ -178,17 +177,18 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Limits how long calls in flight may continue when their program is unloaded or replaced. Then they fail with CANCELLED.
+     * Limits the time of calls in flight after their program has been unloaded or replaced. At the limit, such calls
+     * fail with CANCELLED.
      *
-     * @param limit for programs that are unloaded or replaced from now on; null for no limit, the default
+     * @param limit for programs unloaded or replaced from now on; null for no limit, the default
      */
     public void limitRetired(@Nullable Duration limit) {
         retired.limit(limit);
     }
 
     /**
-     * Limits how long {@link #close} may wait for loads in progress to end. One that has not ended by then is left behind: its program is
-     * never put into service, and is closed when its loading ends.
+     * Limits the wait of {@link #close} for loads in progress. A load that has not ended by then is left behind: the
+     * program is never put into service, and is closed when loading ends.
      *
      * @param limit for all programs together; 5 seconds unless set
      */
@@ -201,16 +201,16 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Returns the name of a program, also of one that was unloaded or replaced and whose calls have not ended.
+     * Returns the name of a program, including unloaded or replaced programs with calls in flight.
      *
      * @param program a program of the runtime
-     * @return the name under which its functions are called; of a program of others the name of its module
+     * @return the program's configured name; for a program outside this registry, the name of the module
      */
     public String nameOf(Program program) {
         return retired.nameOf(program);
     }
 
-    /** Why calls of a program that was unloaded fail. */
+    /** Returns the failure for calls of an unloaded program. */
     IreeException unloaded(ProgramSource source) {
         return closed
                 ? new IreeException(
@@ -220,7 +220,7 @@ public final class Programs implements AutoCloseable {
                         StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source.describe()));
     }
 
-    /** Fails when programs must not be put into service any more. */
+    /** Fails when programs must no longer be put into service. */
     void requireServing(ProgramSource source) {
         if (draining || closed) {
             throw new IreeException(
@@ -237,18 +237,18 @@ public final class Programs implements AutoCloseable {
     /**
      * Ends all loads in progress, which fail with CANCELLED.
      *
-     * @return how many
+     * @return the number of ended loads
      */
     public int cancelLoads() {
         return loads.cancel();
     }
 
-    /** Loads within the time limit. */
+    /** Loads a program within the time limit. */
     LoadedProgram open(ProgramSource source, ProgramOpening.Progress progress, boolean copy) {
         Duration timeout = loadTimeout;
         CallsInFlight.Here here = loads.begin(source.name(), "load", timeout.isZero() ? null : timeout);
         try {
-            requireServing(source); // after it was listed: cancelLoads() may have come before
+            requireServing(source); // after the load was listed: cancelLoads() may have run earlier
             LoadedProgram fresh = opening(source, progress).open(copy);
             here.end();
             return fresh;
@@ -273,11 +273,13 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Adds a check that every program must pass from now on, those that are loaded already now.
+     * Adds a check required of every program from now on; already loaded programs are checked now.
      *
-     * @param check called with a program before it replaces another and serves calls, on the thread that loads it; throws when the
-     *     program does not fit the configuration. Loading then fails for that reason, and the program is closed
-     * @throws RuntimeException what the check throws for a program that is loaded already; the check is added all the same
+     * @param check called with a program before the program replaces another and serves calls, on the loading thread;
+     *     throws when the program does not fit the configuration. Loading then fails with the thrown exception as the
+     *     cause, and the program is closed
+     * @throws RuntimeException the exception of the check for an already loaded program; the check is added
+     *     nevertheless
      */
     public void addCheck(Consumer<? super LoadedProgram> check) {
         checks.add(check);
@@ -295,10 +297,10 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Defines a program, which is loaded at its first call or by {@link #load(String, String)}. Has no effect when one
-     * of that name and version is defined.
+     * Defines a program, loaded at the first call or by {@link #load(String, String)}. Has no effect when a program of
+     * the same name and version is defined.
      *
-     * @param source what to load
+     * @param source the program to load
      */
     public void define(ProgramSource source) {
         slot(source);
@@ -309,27 +311,28 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Loads a program. One of the same name and version is replaced and closed once the new one is ready.
+     * Loads a program. An existing program of the same name and version is replaced and closed once the new program is
+     * ready.
      *
-     * <p>The module is read, unless the source requests mapping. Parameter files are mapped: while the program runs
-     * they may be deleted or replaced by renaming another file over them, but must not be overwritten or truncated,
-     * which changes the program under its callers or fails their calls. See {@link #loadCopy}.
+     * <p>The module is read, unless the source requests mapping. Parameter files are mapped: while the program runs,
+     * parameter files may be deleted or replaced by renaming another file over them, but must not be overwritten or
+     * truncated, since such a change alters the program during calls or fails calls. See {@link #loadCopy}.
      *
-     * @param source what to load
+     * @param source the program to load
      * @return the program
-     * @throws ProgramLoadException when it cannot be loaded; an earlier program of that name stays loaded
+     * @throws ProgramLoadException when the program cannot be loaded; an earlier program of the same name stays loaded
      */
     public LoadedProgram load(ProgramSource source) {
         return load(source, false);
     }
 
     /**
-     * Loads a program from private copies of its files, so that the originals may be overwritten at any time, as
+     * Loads a program from private copies of the files, so that the originals may be overwritten at any time, as
      * happens in a watched directory. The copies take disk space while the program is loaded.
      *
-     * @param source what to load
+     * @param source the program to load
      * @return the program
-     * @throws ProgramLoadException when it cannot be loaded; an earlier program of that name stays loaded
+     * @throws ProgramLoadException when the program cannot be loaded; an earlier program of the same name stays loaded
      */
     public LoadedProgram loadCopy(ProgramSource source) {
         return load(source, true);
@@ -348,54 +351,54 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Takes over a program that was loaded without this registry, for example from bytes or from Java modules. One of
-     * the same name and version is replaced and closed.
+     * Takes over a program loaded without this registry, for example from bytes or from Java modules. An existing
+     * program of the same name and version is replaced and closed.
      *
-     * @param source its name and version; the location is informational
+     * @param source the program's name and version; the location is informational
      * @param program the program, closed by this registry from now on
      * @return the program
      */
     public LoadedProgram register(ProgramSource source, Program program) {
         LoadedProgram fresh = new LoadedProgram(source, List.of(program));
         slot(source).register(fresh);
-        if (closed) { // close() may have missed it
+        if (closed) { // close() may have missed the program
             forget(source.name(), source.version());
         }
         return fresh;
     }
 
     /**
-     * Loads or reloads a known program from its location, whose file may have changed.
+     * Loads or reloads a known program from the configured location, whose file may have changed.
      *
-     * @param name its name
-     * @param version its version; null for the latest
+     * @param name the program's name
+     * @param version the program's version; null for the latest
      * @return the program
-     * @throws IreeException NOT_FOUND when none of that name and version is known
-     * @throws ProgramLoadException when it cannot be loaded
+     * @throws IreeException NOT_FOUND when no program of this name and version is known
+     * @throws ProgramLoadException when the program cannot be loaded
      */
     public LoadedProgram load(String name, @Nullable String version) {
         return programs.require(name, version).reload();
     }
 
     /**
-     * Loads a known program unless it is loaded, and waits for it.
+     * Returns a known program; loads the program unless already loaded, and waits for the load.
      *
-     * @param name its name
-     * @param version its version; null for the latest
+     * @param name the program's name
+     * @param version the program's version; null for the latest
      * @return the program
-     * @throws IreeException NOT_FOUND when none of that name and version is known, or it was unloaded;
-     *     FAILED_PRECONDITION when an earlier load failed; the load failure when loading it now fails
+     * @throws IreeException NOT_FOUND when no program of this name and version is known, or the program was unloaded;
+     *     FAILED_PRECONDITION when an earlier load failed; the load failure when loading now fails
      */
     public LoadedProgram require(String name, @Nullable String version) {
         return programs.require(name, version).require();
     }
 
     /**
-     * Repeats the warm-up calls of a program; loads it first if it is not loaded.
+     * Repeats the warm-up calls of a program; loads the program first if not loaded.
      *
-     * @param name its name
-     * @param version its version; null for the latest
-     * @return how many calls were made
+     * @param name the program's name
+     * @param version the program's version; null for the latest
+     * @return the number of calls made
      * @throws IreeException as {@link #require}, or the failure of a call
      */
     public int warm(String name, @Nullable String version) {
@@ -404,10 +407,10 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Removes all versions of a program and closes them.
+     * Removes and closes all versions of a program.
      *
-     * @param name its name
-     * @return whether one was loaded
+     * @param name the program's name
+     * @return whether any version was loaded
      */
     public boolean unload(String name) {
         boolean any = false;
@@ -418,12 +421,12 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Closes a program; it stays known and can be loaded again.
+     * Closes a program; the program stays known and can be loaded again.
      *
-     * @param name its name
-     * @param version its version; null for the latest
-     * @return whether it was loaded
-     * @throws IreeException NOT_FOUND when none of that name and version is known
+     * @param name the program's name
+     * @param version the program's version; null for the latest
+     * @return whether the program was loaded
+     * @throws IreeException NOT_FOUND when no program of this name and version is known
      */
     public boolean unload(String name, @Nullable String version) {
         return programs.require(name, version).unload();
@@ -436,14 +439,14 @@ public final class Programs implements AutoCloseable {
         }
     }
 
-    /** The latest loaded version of each program, sorted by name. */
+    /** Returns the latest loaded version of each program, sorted by name. */
     public List<LoadedProgram> all() {
         List<LoadedProgram> all = new ArrayList<>();
         programs.names().forEach(name -> find(name).ifPresent(all::add));
         return List.copyOf(all);
     }
 
-    /** The status of each known program, sorted by name, the latest version first. */
+    /** Returns the status of each known program, sorted by name, the latest version first. */
     public List<ProgramStatus> statuses() {
         return programs.all().stream().map(ProgramSlot::status).toList();
     }
@@ -451,8 +454,8 @@ public final class Programs implements AutoCloseable {
     /**
      * Returns the known versions of a program, loaded or not, the latest first.
      *
-     * @param name its name
-     * @return the status of each; empty when there is no such program
+     * @param name the program's name
+     * @return the status of each version; empty when there is no such program
      */
     public List<ProgramStatus> versions(String name) {
         return programs.versions(name).stream().map(ProgramSlot::status).toList();
@@ -461,7 +464,7 @@ public final class Programs implements AutoCloseable {
     /**
      * Returns the latest loaded version of a program, if any.
      *
-     * @param name its name
+     * @param name the program's name
      * @return the program; borrowed
      */
     public Optional<LoadedProgram> find(String name) {
@@ -469,10 +472,10 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Returns the program of that name and version, if it is loaded.
+     * Returns the program of the given name and version, if loaded.
      *
-     * @param name its name
-     * @param version its version
+     * @param name the program's name
+     * @param version the program's version
      * @return the program; borrowed
      */
     public Optional<LoadedProgram> find(String name, String version) {
@@ -496,7 +499,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Returns the function {@code program.function} with its program, as {@link #function} finds it.
+     * Returns the function {@code program.function} with its program, found as by {@link #function}.
      *
      * @param name the program's name, a dot, the function's name
      * @return the function and its program; borrowed
@@ -507,16 +510,16 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Locates the function for one call: of a version, on a device, of the instance with the fewest calls in flight.
-     * Loads a known program that was never loaded, and waits for it.
+     * Locates the function for a call: of a version, on a device, of the instance with the fewest calls in flight.
+     * Loads a known program that was never loaded, and waits for the load.
      *
      * @param name the program's name, a dot, the function's name
      * @param version the program's version; null for the latest
      * @param device the name of the device to run on; null for any
      * @return the function and its program; borrowed
-     * @throws IreeException NOT_FOUND when there is no such program, version or function, or it does not run on the
-     *     device; FAILED_PRECONDITION when the program could not be loaded; UNAVAILABLE when the application is
-     *     stopping; the load failure when loading it now fails
+     * @throws IreeException NOT_FOUND when there is no such program, version or function, or the program does not run
+     *     on the device; FAILED_PRECONDITION when the program could not be loaded; UNAVAILABLE when the application is
+     *     stopping; the load failure when loading now fails
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
         if (draining) {
@@ -533,7 +536,7 @@ public final class Programs implements AutoCloseable {
         throw programs.noFunction(name);
     }
 
-    /** The number of calls in flight on all programs, including unloaded programs whose calls have not ended. */
+    /** Returns the number of calls in flight on all programs, including unloaded programs whose calls have not ended. */
     public int activeCalls() {
         return runtime.programs().stream().mapToInt(Program::activeCalls).sum();
     }
@@ -548,7 +551,7 @@ public final class Programs implements AutoCloseable {
         draining = false;
     }
 
-    /** Closes all programs, and cancels loads in progress; does not wait for those that do not end, see {@link #limitClosing}. Idempotent. */
+    /** Closes all programs, and cancels loads in progress; the wait for loads is limited, see {@link #limitClosing}. Idempotent. */
     @Override
     public void close() {
         closed = true;

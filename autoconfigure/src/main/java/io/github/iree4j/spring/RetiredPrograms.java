@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is left of programs that were unloaded or replaced: their names, and the limit of the calls that they still make. Thread-safe. */
+/** The remains of unloaded or replaced programs: names, and the time limit of calls still in flight. Thread-safe. */
 final class RetiredPrograms {
 
     private static final Logger log = LoggerFactory.getLogger(RetiredPrograms.class);
@@ -39,7 +39,7 @@ final class RetiredPrograms {
         limit = time;
     }
 
-    /** Notes the name of a program, before it serves calls. */
+    /** Records the name of a program, before the program serves calls. */
     void remember(LoadedProgram loaded) {
         loaded.instances()
                 .forEach(instance -> names.put(instance, loaded.source().name()));
@@ -49,7 +49,7 @@ final class RetiredPrograms {
         return names.getOrDefault(program, program.name());
     }
 
-    /** The program was retired: ends the calls that it has, after a while. */
+    /** Ends the remaining calls of a retired program after the limit. */
     void end(LoadedProgram before) {
         Duration time = limit;
         if (time != null && before.activeCalls() > 0) {

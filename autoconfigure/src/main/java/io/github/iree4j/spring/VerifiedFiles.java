@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 
-/** Opens files of programs and verifies the very bytes that will run, which are private then: a file is read only once. */
+/** Opens files of programs and verifies exactly the bytes to be run, which are then private: a file is read only once. */
 final class VerifiedFiles {
 
     private static final int CHUNK = 1 << 20;
@@ -28,7 +28,7 @@ final class VerifiedFiles {
     private final Integrity integrity;
     private final BiConsumer<Long, Long> progress;
 
-    /** Reports progress as bytes checked, of all. */
+    /** Creates a verifier; {@code progress} receives the bytes checked, and the total. */
     VerifiedFiles(ResourceLoader resources, Integrity integrity, BiConsumer<Long, Long> progress) {
         this.resources = resources;
         this.integrity = integrity;
@@ -38,10 +38,10 @@ final class VerifiedFiles {
     /**
      * Opens a module.
      *
-     * @param location its location, for messages
+     * @param location of the module, for messages
      * @param sha256 expected checksum; null for none
-     * @param signature location of its signature; null for none
-     * @param mapped whether to map it, unless it is verified
+     * @param signature location of the signature; null for none
+     * @param mapped whether to map the module, unless verified
      */
     ModuleBytes module(Path file, String location, @Nullable String sha256, @Nullable String signature, boolean mapped)
             throws IOException {
@@ -65,7 +65,7 @@ final class VerifiedFiles {
         }
     }
 
-    /** Opens a parameter file that has a signature, in memory; the caller closes it. */
+    /** Opens a signed parameter file, in memory; the caller closes the archive. */
     ParameterArchive parameters(Path file, String location) throws IOException {
         try (ModuleBytes bytes = ModuleBytes.read(file)) {
             verify(location, digest(bytes.segment()), location + Integrity.SUFFIX);

@@ -5,6 +5,6 @@ import io.github.iree4j.status.FailureDetail;
 /**
  * Failure detail: a warm-up call of a program failed.
  *
- * @param function its function
+ * @param function the called function
  */
 public record WarmUpFault(String function) implements FailureDetail {}

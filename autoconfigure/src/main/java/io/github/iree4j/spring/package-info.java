@@ -1,7 +1,7 @@
 /**
- * IREE programs in a Spring application, free of Spring Boot's conditions.
+ * IREE programs in a Spring application, independent of Spring Boot's conditions.
  *
- * <p>Start at {@link io.github.iree4j.spring.InvocationService}, which an application injects; behind it is
+ * <p>Start at {@link io.github.iree4j.spring.InvocationService}, injected by an application and based on
  * {@link io.github.iree4j.spring.Programs}, the programs by name. All types here may be used from any thread.
  */
 @NullMarked

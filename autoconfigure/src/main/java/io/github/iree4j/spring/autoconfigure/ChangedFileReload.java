@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Loads programs again whose files were changed, by the rules of every load: what cannot be loaded is not taken into service. */
+/** Loads programs again after a change of their files, by the rules of every load: a program that cannot be loaded is not put into service. */
 final class ChangedFileReload implements Consumer<ChangedFile> {
 
     private static final Logger log = LoggerFactory.getLogger(ChangedFileReload.class);
@@ -34,7 +34,7 @@ final class ChangedFileReload implements Consumer<ChangedFile> {
                 .map(LoadedProgram::failure)
                 .isPresent();
         if (!isStill) {
-            return; // somebody has loaded or unloaded it
+            return; // somebody has loaded or unloaded the program
         }
         log.info("{} is loaded again, since a file of it was changed", changed.subject());
         try {

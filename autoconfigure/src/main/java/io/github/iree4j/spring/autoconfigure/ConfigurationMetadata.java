@@ -3,8 +3,8 @@ package io.github.iree4j.spring.autoconfigure;
 import java.util.function.BiConsumer;
 
 /**
- * Finds the properties in a file of configuration metadata, which Spring Boot's annotation processor writes. A scan of the
- * text, since the first use of a JSON library costs an application a fifth of a second at start.
+ * Finds the properties in a file of configuration metadata, written by Spring Boot's annotation processor. A scan of
+ * the text, since the first use of a JSON library costs an application a fifth of a second at start.
  */
 final class ConfigurationMetadata {
 
@@ -18,7 +18,7 @@ final class ConfigurationMetadata {
         this.text = text;
     }
 
-    /** Passes on name and type of each property, with an empty type for those without one. */
+    /** Passes on name and type of each property, with an empty type for properties without a type. */
     static void properties(String metadata, BiConsumer<String, String> property) {
         new ConfigurationMetadata(metadata).scan(property);
     }
@@ -61,7 +61,7 @@ final class ConfigurationMetadata {
         }
     }
 
-    /** The string that begins here, with its escapes: names and types have none. Ends at its last character. */
+    /** Returns the string beginning here, with escapes unresolved: names and types have none. Ends at the string's last character. */
     private String string() {
         int start = ++at;
         while (at < text.length() && text.charAt(at) != '"') {

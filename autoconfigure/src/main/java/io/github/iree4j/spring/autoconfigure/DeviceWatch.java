@@ -21,8 +21,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
- * Reports the loss of a device to the log, the events and listeners. Does not poll: a wait for an epoch that a queue
- * never reaches completes only when the queue fails.
+ * Reports the loss of a device to the log, the events and listeners. Does not poll: a wait for an epoch never reached
+ * by a queue completes only when the queue fails.
  */
 final class DeviceWatch implements SmartLifecycle {
 

@@ -59,7 +59,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.util.StringUtils;
 
-/** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
+/** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service calling the programs. */
 @AutoConfiguration(after = ApplicationAvailabilityAutoConfiguration.class)
 @ConditionalOnClass(IreeRuntime.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
@@ -153,7 +153,7 @@ public final class IreeAutoConfiguration {
             ObjectProvider<IreePoolCustomizer> poolCustomizers,
             ObjectProvider<IreeRuntimeCustomizer> customizers,
             ObjectProvider<FlightRecorder> recorder) {
-        recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
+        recorder.ifAvailable(_ -> {}); // opened here: records from before the devices open until after the devices close
         nativeLibrary(LIBRARY, nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
         nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
         if (nativeCode.libraryPath() != null) {
@@ -188,7 +188,7 @@ public final class IreeAutoConfiguration {
         }
     }
 
-    /** Programs may have a form without native code, and would silently use that. */
+    /** Requires a loadable library: programs with a form without native code would silently use that form. */
     private static void requireLoadable(String path) {
         IreeException cause = IreeRuntime.nativeUnavailabilityCause();
         if (cause != null) {

@@ -17,12 +17,13 @@ import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
  * Loads programs in the background of application startup, and shuts down gracefully: rejects new calls, drains calls
- * in flight, and cancels those that exceed the timeout. Starts before the web server and stops after it.
+ * in flight, and cancels calls exceeding the timeout. Starts before the web server and stops after the web server.
  */
 final class IreeLifecycle implements SmartLifecycle {
 
     /**
-     * Below the phases of the web server and of its graceful shutdown, which have these offsets from the default phase.
+     * Below the phases of the web server and of the web server's graceful shutdown, at these offsets from the default
+     * phase.
      */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024 - 2048;
 
@@ -44,7 +45,7 @@ final class IreeLifecycle implements SmartLifecycle {
      *
      * @param executor runs tasks that may block
      * @param background names of programs to load in the background
-     * @param times how long each part of stopping may take
+     * @param times maximum durations of the parts of stopping
      */
     IreeLifecycle(
             IreeRuntime runtime,
@@ -84,9 +85,9 @@ final class IreeLifecycle implements SmartLifecycle {
     }
 
     /**
-     * The application begins to stop, before this does.
+     * Begins to limit calls: the application begins to stop, earlier than this lifecycle.
      *
-     * @param overdue runs if servers then wait for their requests for too long
+     * @param overdue runs if servers then wait too long for requests
      */
     void limitCalls(Runnable overdue) {
         late.begin(overdue);
@@ -124,7 +125,7 @@ final class IreeLifecycle implements SmartLifecycle {
         }
         int cancelled = invocations.cancelCalls();
         if (!awaitNoCalls(late.left(times.draining().plus(times.cancelling())))) {
-            closeDevices(); // fails what waits there
+            closeDevices(); // fails operations waiting on the devices
             awaitNoCalls(times.cancelling());
         }
         int left = programs.activeCalls();
@@ -132,7 +133,7 @@ final class IreeLifecycle implements SmartLifecycle {
         events.add("runtime.cancelled", "runtime", cancelled + " calls cancelled, " + left + " remain");
     }
 
-    /** Closes them elsewhere: a device whose kernel does not return takes longer to close than there is time. */
+    /** Closes devices on other threads: a device with a kernel that does not return takes longer to close than the time left. */
     private void closeDevices() {
         for (Device device : runtime.devices()) {
             executor.execute(() -> {

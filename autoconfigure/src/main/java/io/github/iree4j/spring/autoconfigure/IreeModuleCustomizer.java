@@ -10,11 +10,10 @@ import io.github.iree4j.ProgramOptions;
 public interface IreeModuleCustomizer {
 
     /**
-     * Customizes the options of one program. Called once for each device it is placed on, and again when it is
-     * reloaded.
+     * Customizes the options of a program. Called once for each device of the program, and again at each reload.
      *
      * @param name the program's name in {@code iree.modules}
-     * @param options the options it will be loaded with
+     * @param options the options for loading the program
      */
     void customize(String name, ProgramOptions.Builder options);
 }

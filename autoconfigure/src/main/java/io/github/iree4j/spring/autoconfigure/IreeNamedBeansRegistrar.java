@@ -18,12 +18,12 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Registers a bean for each device, queue, pool and program of the properties, named like its properties ({@code
- * iree.modules.digits}) and qualified by its own name ({@code digits}), and one for the first queue of each device,
- * qualified by the name of the device. The beans are lazy: unused ones cost nothing,
- * and a user-defined runtime need not have them. Programs are looked up whenever one is asked for; one that was
- * injected hands its calls to its replacement. Definitions are plain factory methods with arguments, which
- * ahead-of-time processing can generate code for.
+ * Registers a bean for each device, queue, pool and program of the properties, named like the properties
+ * ({@code iree.modules.digits}) and qualified by the object's name ({@code digits}), and a bean for the first queue of
+ * each device, qualified by the name of the device. The beans are lazy: unused beans cost nothing, and a user-defined
+ * runtime need not have the objects. Programs are looked up at each request for a bean; an injected program hands calls
+ * to its replacement. Definitions are plain factory methods with arguments, for which ahead-of-time processing can
+ * generate code.
  */
 final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 
@@ -60,7 +60,7 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
                         properties.deviceOf(queue),
                         queue.index()));
         for (String name :
-                properties.allDevices().keySet()) { // after those of 'iree.advanced.queues', which may have the name
+                properties.allDevices().keySet()) { // after the queues of 'iree.advanced.queues', which may have the name
             register(
                     registry,
                     "queues",
@@ -106,10 +106,10 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
         if (type == Program.class) {
             definition.setScope(
                     BeanDefinition
-                            .SCOPE_PROTOTYPE); // beans made later get the program of then, not one that hands over
+                            .SCOPE_PROTOTYPE); // beans made later get the current program, not a program that hands over
         }
         definition.setPrimary(primary);
-        definition.setDestroyMethodName(""); // the runtime and the registry close them
+        definition.setDestroyMethodName(""); // the runtime and the registry close these objects
         definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
         registry.registerBeanDefinition(beanName, definition);
     }

@@ -6,9 +6,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 /**
  * The {@code iree.native.*} properties.
  *
- * @param libraryPath File of the native library, or its directory. The one in the artifact 'iree4j-native-shim' when not
- *     set.
- * @param extractDir Directory that this library is copied to, for one process of the user and the next. The cache of the user when not set.
+ * @param libraryPath File of the native library, or its directory. The library of the artifact 'iree4j-native-shim'
+ *     when not set.
+ * @param extractDir Directory for a copy of that library, shared by successive processes of the user. The cache of the
+ *     user when not set.
  */
 @ConfigurationProperties("iree.native")
 public record IreeNativeProperties(

@@ -3,17 +3,17 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.hal.spi.DeviceOptions;
 
 /**
- * Callback that customizes the memory of devices before they are opened. Beans of this type are applied in their order,
- * after the properties and every {@link IreeDeviceCustomizer}.
+ * Callback customizing the memory of devices before opening. Beans of this type are applied in their order, after the
+ * properties and every {@link IreeDeviceCustomizer}.
  */
 @FunctionalInterface
 public interface IreePoolCustomizer {
 
     /**
-     * Customizes limits, quotas and trimming of one device's memory.
+     * Customizes limits, quotas and trimming of a device's memory.
      *
      * @param device the device's name, as in {@code iree.pools}
-     * @param options the options it will be opened with
+     * @param options the options for opening the device
      */
     void customize(String device, DeviceOptions.Builder options);
 }

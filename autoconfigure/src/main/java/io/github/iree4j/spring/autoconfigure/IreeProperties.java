@@ -17,20 +17,20 @@ import org.springframework.util.unit.DataSize;
  * The {@code iree.*} properties.
  *
  * @param enabled Whether to configure the runtime.
- * @param device Default device of programs. A name of 'iree.devices', or what to open: a driver's name or
- *     'driver://id'. When not set, 'local', the CPU, whatever 'iree.devices' has: adding a device moves no program.
+ * @param device Default device of programs. A name of 'iree.devices', or the device to open: a driver's name or
+ *     'driver://id'. When not set, 'local', the CPU, regardless of 'iree.devices': adding a device moves no program.
  * @param devices Devices by name.
  * @param pools Memory of devices by device name.
  * @param modules Compiled programs by name.
- * @param integrity What files of programs must prove before they are used.
+ * @param integrity Proof required of program files before use.
  * @param executables Executable code embedded in programs.
- * @param task Workers that run compiled CPU code and resume waiting calls.
+ * @param task Workers running compiled CPU code and resuming waiting calls.
  * @param invocation Calls of functions.
  * @param recorder The flight recorder.
  * @param loading Loading of programs.
  * @param watchdog Reports of calls, operations and devices that do not advance.
  * @param leaks Results that are not closed.
- * @param advanced Properties that few applications set.
+ * @param advanced Rarely used properties.
  */
 @ConfigurationProperties("iree")
 public record IreeProperties(
@@ -49,11 +49,11 @@ public record IreeProperties(
         @DefaultValue Recorder recorder,
         @DefaultValue Advanced advanced) {
 
-    /** The device of programs when none is configured. */
+    /** The device of programs when no device is configured. */
     static final String DEFAULT_DEVICE = "local";
 
     /**
-     * Checks what needs neither devices nor programs.
+     * Checks all properties that can be checked without devices and programs.
      *
      * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException naming the
      *     first property that is out of range
@@ -62,14 +62,14 @@ public record IreeProperties(
         new PropertyChecks(this).ranges();
     }
 
-    /** The name of the default device of programs. */
+    /** Returns the name of the default device of programs. */
     String defaultDevice() {
         return device == null ? DEFAULT_DEVICE : device;
     }
 
     /**
-     * The devices that the runtime opens, by name: the default device, the configured ones, then those that modules and
-     * queues name.
+     * Returns the devices opened by the runtime, by name: the default device, the configured devices, then the devices
+     * named by modules and queues.
      */
     Map<String, Device> allDevices() {
         Map<String, Device> all = new LinkedHashMap<>();
@@ -80,12 +80,12 @@ public record IreeProperties(
         return all;
     }
 
-    /** The device of a queue. */
+    /** Returns the name of the device of a queue. */
     String deviceOf(Advanced.Queue queue) {
         return queue.device() == null ? defaultDevice() : queue.device();
     }
 
-    /** The number of queues that a device needs; 0 for the number it has. */
+    /** Returns the number of queues needed on a device; 0 for the device's own number. */
     int queueCount(String deviceName) {
         int named = advanced.queues().values().stream()
                 .filter(queue -> deviceOf(queue).equals(deviceName))
@@ -96,9 +96,9 @@ public record IreeProperties(
     }
 
     /**
-     * Returns the maximum duration of calls of the modules that have their own.
+     * Returns the maximum duration of calls for modules with a specific timeout.
      *
-     * @return by name
+     * @return timeouts by name
      */
     public Map<String, Duration> callTimeouts() {
         Map<String, Duration> timeouts = new LinkedHashMap<>();
@@ -110,7 +110,7 @@ public record IreeProperties(
         return timeouts;
     }
 
-    /** The modules that are loaded in the background of application startup. */
+    /** Returns the modules loaded in the background of application startup. */
     List<String> backgroundModules() {
         return modules.entrySet().stream()
                 .filter(module -> module.getValue().load() == LoadPolicy.BACKGROUND)
@@ -118,7 +118,7 @@ public record IreeProperties(
                 .toList();
     }
 
-    /** The devices of a module. */
+    /** Returns the devices of a module. */
     List<String> devicesOf(Module module) {
         return module.devices().isEmpty() ? List.of(defaultDevice()) : module.devices();
     }
@@ -137,8 +137,8 @@ public record IreeProperties(
         /**
          * Properties of CUDA and HIP devices.
          *
-         * @param compiledCode Directory of machine code that the driver compiled of programs, kept between runs: one that
-         *     other users cannot write, or 'off'. The user's cache directory when not set.
+         * @param compiledCode Directory for machine code compiled by the driver, kept between runs, or 'off'. Other
+         *     users must not be able to write to the directory. The user's cache directory when not set.
          */
         public record Gpu(@DefaultValue("") String compiledCode) {}
     }
@@ -146,11 +146,11 @@ public record IreeProperties(
     /**
      * Memory of a device.
      *
-     * @param budget Maximum memory of all buffers of the device. When not set, the memory of the device; for the CPU, the
-     *     lesser of half of the memory that the machine has available and three quarters of what the container has
-     *     left, from both of which the maximum size of the Java heap and 512 MB are subtracted, or an eighth of what
-     *     there is if that is less than 512 MB. It is an eighth of what there is at least, which in a small container
-     *     may be more than the heap leaves. Divided among the devices of the CPU without a budget.
+     * @param budget Maximum memory of all buffers of the device. When not set, the memory of the device; for the CPU,
+     *     the lesser of half of the machine's available memory and three quarters of the container's remaining memory,
+     *     each after subtracting the maximum size of the Java heap and a reserve of 512 MB, or of an eighth of the
+     *     memory if smaller. At least an eighth of the memory, which in a small container may be more than the heap
+     *     leaves. Divided among the CPU devices without a budget.
      * @param quotas Maximum memory of a program, by the program's name in 'iree.modules'.
      */
     public record Pool(
@@ -160,29 +160,30 @@ public record IreeProperties(
     }
 
     /**
-     * One compiled program.
+     * A compiled program.
      *
-     * @param location Location of the module file (.vmfb). A file path unless it starts with a scheme such as
+     * @param location Location of the module file (.vmfb). A file path unless the value starts with a scheme such as
      *     'classpath:'.
      * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
-     * @param signature Location of the signature of the module file: Ed25519, of its SHA-256. The file's location with '.sig' when not set and signatures are required.
-     * @param mapped Whether to map the module file rather than read it into memory, unless it is verified. Saves memory and time for large
-     *     files. A mapped file must not be overwritten or truncated: that fails calls; checksums
-     *     of zip members are not verified.
+     * @param signature Location of the module file's signature: Ed25519, of the file's SHA-256. The file's location
+     *     with '.sig' when not set and signatures are required.
+     * @param mapped Whether to map the module file rather than read the file into memory, unless verified. Saves memory
+     *     and time for large files. A mapped file must not be overwritten or truncated: such a change fails calls;
+     *     checksums of zip members are not verified.
      * @param version Version of the module at 'location'.
      * @param versions Further versions by name.
      * @param devices Devices of the program. The default device 'iree.device' when not set.
-     * @param placement How the program uses several devices.
+     * @param placement Use of several devices by the program.
      * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Scope 'default' also serves
-     *     programs that name no scope.
-     * @param contexts Number of concurrent calls, each on its own state.
-     * @param load When to load the program.
+     *     programs without scope names.
+     * @param contexts Number of concurrent calls, each with separate state.
+     * @param load Time of loading the program.
      * @param warmUp Calls to make before the program counts as loaded.
-     * @param variants Functions with shape variants, by name. Each call selects the variant that fits its shapes.
+     * @param variants Functions with shape variants, by name. Each call selects the variant fitting the call's shapes.
      * @param functions Functions, by name.
      * @param timeout Maximum duration of a call. Zero for no limit. Same as 'iree.invocation.timeout' when not set.
      * @param batching Batching of calls.
-     * @param resilience Protection of the program and its callers when it fails or is slow.
+     * @param resilience Protection of the program and its callers against failures and slow calls.
      */
     public record Module(
             @Nullable String location,
@@ -208,9 +209,9 @@ public record IreeProperties(
          *
          * @param location Location of the module file (.vmfb).
          * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
-         * @param signature Location of the signature of the module file, as of the module.
-         * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Those of the module
-         *     when empty.
+         * @param signature Location of the module file's signature, as for the module.
+         * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. The module's parameter
+         *     files when empty.
          */
         public record Version(
                 @Nullable String location,
@@ -221,12 +222,12 @@ public record IreeProperties(
         /**
          * A function with shape variants.
          *
-         * @param shapes Which dimensions of arguments and results are tied together, such as '[batch length], [batch
-         *     length] mask -> [batch 384]'. The module's own declaration when not set.
+         * @param shapes Ties between dimensions of arguments and results, such as '[batch length], [batch length] mask
+         *     -> [batch 384]'. The module's own declaration when not set.
          * @param functions Names of the compiled functions, in which '*' matches any characters, and '{axis}' the size
          *     of an axis where the module declares no shapes. Functions of this name, also with a suffix after an
          *     underscore, when empty.
-         * @param modules Further module files with such functions. They share the parameters of the program.
+         * @param modules Further module files with such functions. These modules share the parameters of the program.
          */
         public record Variants(
                 @Nullable String shapes,
@@ -236,8 +237,8 @@ public record IreeProperties(
         /**
          * A function.
          *
-         * @param signature Names of its values, and types that the module neither declares nor proves, in the syntax of
-         *     MLIR, such as '(%image, %size) -> (%scores)'.
+         * @param signature Names of the function's values, and types that the module neither declares nor proves, in
+         *     the syntax of MLIR, such as '(%image, %size) -> (%scores)'.
          */
         public record Function(@Nullable String signature) {}
 
@@ -246,8 +247,7 @@ public record IreeProperties(
          *
          * @param location Location of the module file (.vmfb).
          * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
-         * @param sizes Axis sizes that it was compiled for, where the module neither declares nor proves
-         *     them.
+         * @param sizes Axis sizes used for compilation, where the module neither declares nor proves the sizes.
          */
         public record VariantModule(
                 @Nullable String location,
@@ -255,10 +255,10 @@ public record IreeProperties(
                 @DefaultValue Map<String, Long> sizes) {}
 
         /**
-         * Calls of one function.
+         * Calls of a function.
          *
          * @param function Name of the function.
-         * @param inputs Its inputs, such as '1x64xf32=0' or '42'. Elements without values are zero.
+         * @param inputs Inputs of the function, such as '1x64xf32=0' or '42'. Elements without values are zero.
          * @param repeat Number of calls on each context.
          */
         public record WarmUp(
@@ -268,14 +268,14 @@ public record IreeProperties(
     }
 
     /**
-     * Batching of one program's calls: calls that arrive close together are merged along the first dimension of their
+     * Batching of a program's calls: calls arriving close together are merged along the first dimension of their
      * inputs.
      *
-     * @param enabled Whether to batch calls. For functions that process each row of their inputs independently.
+     * @param enabled Whether to batch calls. For functions processing each row of the inputs independently.
      * @param maxSize Maximum number of rows of a batch.
-     * @param maxDelay Maximum time that a call waits for others.
-     * @param buckets Batch sizes, in rows, that batches are padded to, for programs compiled for these sizes. Any
-     *     number of rows when empty.
+     * @param maxDelay Maximum wait of a call for other calls.
+     * @param buckets Row counts to which batches are padded, for programs compiled for these sizes. Any number of rows
+     *     when empty.
      */
     public record Batching(
             @DefaultValue("false") boolean enabled,
@@ -284,8 +284,8 @@ public record IreeProperties(
             @DefaultValue List<Integer> buckets) {}
 
     /**
-     * Protection of a program with Resilience4j, each instance named 'iree.' and the program's name, so that
-     * 'resilience4j.*' configures it.
+     * Protection of a program with Resilience4j. Each instance is named 'iree.' and the program's name, for
+     * configuration through 'resilience4j.*'.
      *
      * @param circuitBreaker Whether to reject calls for a while after too many failures.
      * @param bulkhead Whether to reject calls while too many are in flight.
@@ -299,11 +299,11 @@ public record IreeProperties(
             @DefaultValue("false") boolean retry) {}
 
     /**
-     * What files of programs must prove before they are used.
+     * The proof required of program files before use.
      *
-     * @param require What is required of all programs: 'checksum' of modules ('sha256' or 'signature'), or 'signature'
-     *     of modules and parameter files, which are read into memory then.
-     * @param publicKey Location of the Ed25519 key that verifies signatures, in PEM.
+     * @param require Proof required of all programs: 'checksum' of modules ('sha256' or 'signature'), or 'signature' of
+     *     modules and parameter files, which are then read into memory.
+     * @param publicKey Location of the Ed25519 key for verifying signatures, in PEM.
      */
     public record Integrity(
             @DefaultValue("none") io.github.iree4j.spring.Integrity.Requirement require,
@@ -312,17 +312,17 @@ public record IreeProperties(
     /**
      * Executable code embedded in programs.
      *
-     * @param allowedFormats Formats of executables that may run. All but 'system-elf-*' when empty: shared libraries,
-     *     which the operating system loads, must be named explicitly. Native code can do anything that the application
-     *     can; only 'vmvx-bytecode-fb' confines an untrusted program to a sandbox.
+     * @param allowedFormats Formats of executables allowed to run. All but 'system-elf-*' when empty: shared libraries,
+     *     which the operating system loads, must be named explicitly. Native code has all rights of the application;
+     *     only 'vmvx-bytecode-fb' confines an untrusted program to a sandbox.
      */
     public record Executables(@DefaultValue Set<String> allowedFormats) {}
 
     /**
      * The workers of the runtime.
      *
-     * @param workers Number of workers. Zero for one per group of the topology.
-     * @param topology Placement of workers: 'auto' for each core that the process may use, a selection such as 'max=8
+     * @param workers Number of workers. Zero for a worker per group of the topology.
+     * @param topology Placement of workers: 'auto' for each core available to the process, a selection such as 'max=8
      *     nodes=0', or groups of processors such as 'cpus=0,8; cpus=1,9'.
      */
     public record Task(
@@ -333,7 +333,8 @@ public record IreeProperties(
      * Calls of functions.
      *
      * @param timeout Maximum duration of a call. Zero for no limit.
-     * @param drainTimeout How long calls in flight may continue when the application stops, or their program is unloaded or replaced, before they are cancelled.
+     * @param drainTimeout Maximum time for calls in flight after the application stops, or after their program is
+     *     unloaded or replaced. Calls are then cancelled.
      */
     public record Invocation(
             @DefaultValue("60s") Duration timeout,
@@ -343,7 +344,9 @@ public record IreeProperties(
      * Loading of programs.
      *
      * @param timeout Maximum time to load a program, warm-up calls included. Zero for no limit.
-     * @param onChange What to do when the contents of a file that a program uses in place were changed, so that its calls fail and the application is not ready. 'reload' loads the program again once the file has stayed as it is for five looks of the watchdog.
+     * @param onChange Reaction to changed contents of a file used in place by a program. After such a change, calls
+     *     fail and the application is not ready. 'reload' loads the program again once the file has stayed unchanged
+     *     for five checks of the watchdog.
      */
     public record Loading(
             @DefaultValue("10m") Duration timeout,
@@ -352,9 +355,9 @@ public record IreeProperties(
     /**
      * Reports of calls, operations and devices that do not advance.
      *
-     * @param enabled Whether to look for them.
-     * @param after How long a call, an operation or a device may stay as it is before it is reported.
-     * @param interval How often to look.
+     * @param enabled Whether to look for calls, operations and devices that do not advance.
+     * @param after Time without progress after which a call, an operation or a device is reported.
+     * @param interval Interval between checks.
      */
     public record Watchdog(
             @DefaultValue("true") boolean enabled,
@@ -364,7 +367,7 @@ public record IreeProperties(
     /**
      * Results that are not closed.
      *
-     * @param trace Whether to record where each result is created, so that the place is reported for those that are never
+     * @param trace Whether to record the place of creation of each result, for reports of results that are never
      *     closed. Costs a stack walk per result.
      */
     public record Leaks(@DefaultValue("false") boolean trace) {}
@@ -372,21 +375,21 @@ public record IreeProperties(
     /**
      * The flight recorder.
      *
-     * @param enabled Whether to record what the scheduler and the pools do.
-     * @param file File that also gets all records, from the oldest on. None when not set.
+     * @param enabled Whether to record the actions of the scheduler and the pools.
+     * @param file File receiving all records as well, from the oldest on. None when not set.
      */
     public record Recorder(
             @DefaultValue("false") boolean enabled,
             @Nullable String file) {}
 
     /**
-     * Properties that few applications set: their defaults are measured, or what they configure is rarely used.
+     * Rarely used properties: the defaults are measured, or the configured feature is rarely used.
      *
      * @param devices Devices by name.
      * @param queues Named queues of devices, for injection.
      * @param pools Memory of devices by device name.
      * @param modules Compiled programs by name.
-     * @param task Workers that run compiled CPU code and resume waiting calls.
+     * @param task Workers running compiled CPU code and resuming waiting calls.
      * @param frontier Tracking of the order of work.
      * @param recorder The flight recorder.
      */
@@ -399,17 +402,17 @@ public record IreeProperties(
             @DefaultValue Frontier frontier,
             @DefaultValue Recorder recorder) {
 
-        /** Properties of a device, by its name. */
+        /** Returns the properties of a device, by the device's name. */
         Device device(String name) {
             return devices.getOrDefault(name, Device.DEFAULT);
         }
 
-        /** Properties of a device's memory, by the device's name. */
+        /** Returns the properties of a device's memory, by the device's name. */
         Pool pool(String device) {
             return pools.getOrDefault(device, Pool.DEFAULT);
         }
 
-        /** Whether calls of a program may overlap. */
+        /** Returns whether calls of a program may overlap. */
         boolean overlappingCalls(String program) {
             Module module = modules.get(program);
             return module != null && module.overlappingCalls();
@@ -418,12 +421,12 @@ public record IreeProperties(
         /**
          * A device.
          *
-         * @param queueCount Number of queues, at least as many as 'iree.advanced.queues' refers to. Zero for the device's
-         *     own number: one on the CPU, elsewhere one for each hardware queue.
-         * @param inlineWork Longest work that any submitting thread may run inline when nothing else is queued. A thread
-         *     that waits for its call also runs what workers would not end earlier. Zero for none, as event loops
+         * @param queueCount Number of queues, at least as many as used by 'iree.advanced.queues'. Zero for the device's
+         *     own number: a single queue on the CPU, elsewhere a queue for each hardware queue.
+         * @param inlineWork Longest work run inline by any submitting thread when nothing else is queued. A thread
+         *     waiting for its call also runs work that workers would not end earlier. Zero for none, as event loops
          *     require.
-         * @param channel Which participant of collectives the device is.
+         * @param channel Role of the device in collectives.
          */
         public record Device(
                 @DefaultValue("0") int queueCount,
@@ -433,13 +436,12 @@ public record IreeProperties(
             static final Device DEFAULT = new Device(0, Duration.ofNanos(5_000), Channel.DEFAULT);
 
             /**
-             * Which participant of collectives the device is, for programs that leave that to it.
+             * Role of the device in collectives, for programs leaving the choice to the device.
              *
-             * @param id Name of the group. Of a group that spans processes, the id that one of them has made, as
-             *     'base64:…'.
-             * @param group Name of the group among those with the same id.
+             * @param id Name of the group. For a group spanning processes, the id made by one process, as 'base64:...'.
+             * @param group Name of the group among groups with the same id.
              * @param rank Rank of the device in the group. The lowest free rank when not set.
-             * @param count Number of participants. A device without it is alone.
+             * @param count Number of participants. A device without a count is alone.
              */
             public record Channel(
                     @DefaultValue("") String id,
@@ -455,7 +457,7 @@ public record IreeProperties(
          * A named queue.
          *
          * @param device Device of the queue. Same as 'iree.device' when not set.
-         * @param index Index of the queue on its device, starting at 0.
+         * @param index Index of the queue on the device, starting at 0.
          */
         public record Queue(
                 @Nullable String device, @DefaultValue("0") int index) {}
@@ -463,8 +465,8 @@ public record IreeProperties(
         /**
          * Memory of a device.
          *
-         * @param trim When unused memory is returned to the system.
-         * @param waiting How long calls wait for memory.
+         * @param trim Return of unused memory to the system.
+         * @param waiting Time limits of calls waiting for memory.
          */
         public record Pool(
                 @DefaultValue Trim trim, @DefaultValue Waiting waiting) {
@@ -474,20 +476,20 @@ public record IreeProperties(
                     new Waiting(Duration.ofSeconds(30), Duration.ofSeconds(1)));
 
             /**
-             * How long calls wait for memory.
+             * Time limits of calls waiting for memory.
              *
-             * @param limit Maximum time that work waits for memory before it fails.
-             * @param host Maximum time that work waits for memory that only the application can free, by closing results
-             *     and tensors.
+             * @param limit Maximum wait of work for memory before the work fails.
+             * @param host Maximum wait of work for memory that only the application can free, by closing results and
+             *     tensors.
              */
             public record Waiting(
                     @DefaultValue("30s") Duration limit,
                     @DefaultValue("1s") Duration host) {}
 
             /**
-             * When unused memory is returned to the system.
+             * Return of unused memory to the system.
              *
-             * @param idleAfter How long unused memory is kept for reuse.
+             * @param idleAfter Time for which unused memory is kept for reuse.
              * @param retained Maximum memory kept of unused large blocks, which are allocated individually.
              */
             public record Trim(
@@ -504,25 +506,25 @@ public record IreeProperties(
         public record Module(@DefaultValue("false") boolean overlappingCalls) {}
 
         /**
-         * Workers that run compiled CPU code and resume waiting calls.
+         * Workers running compiled CPU code and resuming waiting calls.
          *
-         * @param affinity Whether to pin each worker to the processors of its group.
+         * @param affinity Whether to pin each worker to the processors of the worker's group.
          */
         public record Task(@DefaultValue("false") boolean affinity) {}
 
         /**
          * Tracking of the order of work.
          *
-         * @param capacity Maximum number of queues in the frontier of an operation, 1 to 255. Beyond it, older entries
-         *     are evicted, and operations that need them wait instead.
+         * @param capacity Maximum number of queues in the frontier of an operation, 1 to 255. Beyond this number, older
+         *     entries are evicted, and operations needing these entries wait instead.
          */
         public record Frontier(@DefaultValue("12") int capacity) {}
 
         /**
          * The flight recorder.
          *
-         * @param bytes Memory that keeps the most recent records, 1MB to 1GB.
-         * @param fileBytes Maximum size of the file, 1MB to 1GB. Records beyond it are counted.
+         * @param bytes Memory for the most recent records, 1MB to 1GB.
+         * @param fileBytes Maximum size of the file, 1MB to 1GB. Further records are counted.
          */
         public record Recorder(
                 @DefaultValue("16MB") DataSize bytes,

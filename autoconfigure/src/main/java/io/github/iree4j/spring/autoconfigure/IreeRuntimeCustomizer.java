@@ -3,8 +3,8 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.IreeRuntime;
 
 /**
- * Callback that customizes the runtime before it is opened. Beans of this type are applied in their order, after the
- * properties.
+ * Callback customizing the runtime before the runtime is opened. Beans of this type are applied in their order, after
+ * the properties.
  */
 @FunctionalInterface
 public interface IreeRuntimeCustomizer {

@@ -7,8 +7,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * Hints for native images: the native library, the classes whose native methods it registers, drivers found by
- * name, and the lab's scenarios.
+ * Hints for native images: the native library, the classes with native methods registered by the library, drivers found
+ * by name, and the lab's scenarios.
  */
 final class IreeRuntimeHints implements RuntimeHintsRegistrar {
 

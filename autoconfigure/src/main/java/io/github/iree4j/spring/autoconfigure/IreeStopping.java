@@ -6,14 +6,15 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Tells the {@link IreeLifecycle} that the application begins to stop. A server that stops gracefully waits for its
- * requests, which may wait for calls, and only then does that lifecycle stop: this notices that the context closes,
- * before any server stops, or where it is only stopped, stops with the web server, and does not keep the phase waiting
- * itself. It depends on that lifecycle, since Spring stops what depends on a bean before it.
+ * Notifies the {@link IreeLifecycle} when the application begins to stop. A server stopping gracefully waits for
+ * requests, which may wait for calls, and only afterwards does the lifecycle stop. This bean acts when the context
+ * closes, before any server stops. When the context is only stopped, this bean stops together with the web server,
+ * without keeping the phase waiting. This bean depends on the lifecycle, since Spring stops dependents of a bean before
+ * the bean.
  */
 final class IreeStopping implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
-    /** That of the graceful shutdown of web servers. */
+    /** The phase of the graceful shutdown of web servers. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
 
     private final IreeLifecycle lifecycle;
@@ -27,7 +28,7 @@ final class IreeStopping implements SmartLifecycle, ApplicationListener<ContextC
 
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
-        if (running && event.getApplicationContext().equals(context)) { // children publish theirs here as well
+        if (running && event.getApplicationContext().equals(context)) { // child contexts publish their events here as well
             begin();
         }
     }

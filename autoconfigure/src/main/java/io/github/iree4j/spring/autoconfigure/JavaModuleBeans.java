@@ -14,9 +14,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Offers {@link IreeModule} beans to every program, which links those that it imports from. A singleton serves all
- * programs and is created when a program that needs it is loaded; each context of a program has its own instance of a
- * prototype, which is closed with it.
+ * Offers {@link IreeModule} beans to every program; a program links the modules in its imports. A singleton serves all
+ * programs and is created when the first program needing the bean is loaded. For a prototype, each context of a program
+ * has a separate instance, closed with the context.
  */
 final class JavaModuleBeans implements Consumer<ProgramOptions.Builder> {
 

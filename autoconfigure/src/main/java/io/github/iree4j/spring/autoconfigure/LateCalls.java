@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
- * Cancels calls that continue for too long once an application stops, until programs are stopped themselves; and says
- * when servers have waited for too long.
+ * Cancels calls that continue too long once an application stops, until programs are stopped themselves; reports when
+ * servers have waited too long.
  */
 final class LateCalls {
 
@@ -17,14 +17,14 @@ final class LateCalls {
     private final InvocationService invocations;
     private final AsyncTaskExecutor executor;
     private final StopTimes times;
-    private CountDownLatch over = new CountDownLatch(0); // guarded by this, like the next
+    private CountDownLatch over = new CountDownLatch(0); // guarded by this, as is the next field
     private long began;
 
     /**
-     * Creates it.
+     * Creates the limiter of late calls.
      *
      * @param executor runs a task that blocks while the application stops
-     * @param times how long each part of stopping may take
+     * @param times maximum durations of the parts of stopping
      */
     LateCalls(InvocationService invocations, AsyncTaskExecutor executor, StopTimes times) {
         this.invocations = invocations;
@@ -33,9 +33,9 @@ final class LateCalls {
     }
 
     /**
-     * The application begins to stop, unless it has before.
+     * Begins to limit calls as the application begins to stop, unless begun before.
      *
-     * @param overdue runs when servers have waited for too long
+     * @param overdue runs when servers have waited too long
      */
     synchronized void begin(Runnable overdue) {
         if (over.getCount() > 0) {
@@ -67,7 +67,7 @@ final class LateCalls {
         }
     }
 
-    /** Programs stop; begins the time for calls in flight unless it has begun. */
+    /** Ends the cancellation when programs stop; begins the time for calls in flight unless already begun. */
     synchronized void end() {
         if (over.getCount() == 0) {
             began = System.nanoTime();
@@ -75,7 +75,7 @@ final class LateCalls {
         over.countDown();
     }
 
-    /** Returns how much is left of a time that began when the application began to stop. */
+    /** Returns the remaining part of a time limit that began when the application began to stop. */
     synchronized Duration left(Duration limit) {
         Duration left = limit.minusNanos(System.nanoTime() - began);
         return left.isNegative() ? Duration.ZERO : left;

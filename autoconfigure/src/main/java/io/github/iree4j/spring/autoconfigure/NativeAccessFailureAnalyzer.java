@@ -26,7 +26,7 @@ final class NativeAccessFailureAnalyzer extends AbstractFailureAnalyzer<IreeExce
                 cause);
     }
 
-    /** The action that makes native code usable. */
+    /** Returns the action for making native code usable. */
     static String action(IreeException noNativeCode) {
         return isDenied(noNativeCode)
                 ? "Allow native access: start the application with 'java --enable-native-access=ALL-UNNAMED', or put 'Enable-Native-Access: ALL-UNNAMED' into the manifest of the application's jar."

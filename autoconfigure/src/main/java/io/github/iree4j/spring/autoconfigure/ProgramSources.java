@@ -25,7 +25,7 @@ final class ProgramSources {
         this.customizers = customizers;
     }
 
-    /** The sources of all versions of a module. */
+    /** Returns the sources of all versions of a module. */
     List<ProgramSource> of(String name, IreeProperties.Module module) {
         List<ProgramSource> sources = new ArrayList<>();
         List<Variants> variants = variants(name, module);

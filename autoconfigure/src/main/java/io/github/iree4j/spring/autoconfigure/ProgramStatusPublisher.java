@@ -17,7 +17,7 @@ final class ProgramStatusPublisher implements Consumer<ProgramStatus>, SmartLife
 
     private final ProgramStatusLog log;
     private final ApplicationEventPublisher publisher;
-    private final List<ProgramStatus> early = new ArrayList<>(); // guarded by itself, like the next
+    private final List<ProgramStatus> early = new ArrayList<>(); // guarded by itself, as is the next field
     private boolean running;
 
     ProgramStatusPublisher(IreeEvents events, ApplicationEventPublisher publisher) {
@@ -62,7 +62,7 @@ final class ProgramStatusPublisher implements Consumer<ProgramStatus>, SmartLife
         }
     }
 
-    /** Starts before everything that loads programs or takes calls. */
+    /** Starts before all beans that load programs or take calls. */
     @Override
     public int getPhase() {
         return IreeLifecycle.PHASE - 1;

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
-/** Rejects properties that could have no effect or a wrong one, each with its own name. */
+/** Rejects properties with no effect or a wrong effect, naming each property. */
 final class PropertyChecks {
 
     private static final Logger log = LoggerFactory.getLogger(PropertyChecks.class);
@@ -29,7 +29,7 @@ final class PropertyChecks {
     }
 
     /**
-     * Checks what needs neither devices nor programs.
+     * Checks all properties that can be checked without devices and programs.
      *
      * @throws InvalidConfigurationPropertyValueException naming the first property that is out of range
      */
@@ -78,9 +78,9 @@ final class PropertyChecks {
     }
 
     /**
-     * Checks that each device can be opened on this machine, as far as its driver tells.
+     * Checks whether each device can be opened on this machine, as far as the driver reports.
      *
-     * @throws InvalidConfigurationPropertyValueException naming the property that refers to a device that does not exist
+     * @throws InvalidConfigurationPropertyValueException naming the property that refers to a nonexistent device
      */
     void devices() {
         properties.devices().forEach((name, device) -> {
@@ -105,7 +105,7 @@ final class PropertyChecks {
         named("iree.advanced.devices.", properties.advanced().devices(), "device", devices);
     }
 
-    /** Checks that each key names a device or program that there is. */
+    /** Checks that each key names an existing device or program. */
     private static void named(String prefix, Map<String, ?> given, String kind, Map<String, ?> known) {
         given.forEach((name, value) -> {
             if (!known.containsKey(name)) {
@@ -117,7 +117,7 @@ final class PropertyChecks {
         });
     }
 
-    /** Warns of properties that have no effect together with others, as they may in configurations that several applications share. */
+    /** Warns of properties without effect in combination with others, as may occur in configurations shared by several applications. */
     void warn() {
         IreeProperties.Recorder recorder = properties.recorder();
         if (recorder.file() != null && !recorder.enabled()) {
@@ -140,8 +140,8 @@ final class PropertyChecks {
     /**
      * Warns of a time for calls in flight that stopping cuts short.
      *
-     * @param times how stopping divides its time
-     * @param configured the time, if it is set
+     * @param times the division of time during stopping
+     * @param configured the configured time, or null
      */
     void warnOfDraining(StopTimes times, @Nullable Duration configured) {
         if (configured != null && configured.compareTo(times.draining()) > 0) {
@@ -155,13 +155,13 @@ final class PropertyChecks {
     }
 
     /**
-     * Warns of formats that no device takes, such as misspelled ones.
+     * Warns of formats accepted by no device, such as misspelled formats.
      *
      * @param devices all devices of the runtime
      */
     void warnOfFormats(List<Device> devices) {
         if (devices.size() < properties.allDevices().size()) {
-            return; // those of other machines, which are opened later
+            return; // devices of other machines are opened later
         }
         Set<String> taken = new TreeSet<>();
         devices.forEach(device -> taken.addAll(device.executableFormats()));
@@ -176,10 +176,11 @@ final class PropertyChecks {
     }
 
     /**
-     * Warns of quotas above the budget that a device has where none is configured, which depends on the machine.
+     * Warns of quotas above the default budget of a device without a configured budget; the default depends on the
+     * machine.
      *
-     * @param device its name
-     * @param budget of the device, bytes
+     * @param device name of the device
+     * @param budget of the device, in bytes
      */
     void warnOfQuotas(String device, long budget) {
         IreeProperties.Pool pool = properties.pools().get(device);
@@ -201,10 +202,10 @@ final class PropertyChecks {
     }
 
     /**
-     * Checks that each quota is that of a program.
+     * Checks that each quota belongs to a program.
      *
      * @param known names of programs
-     * @throws InvalidConfigurationPropertyValueException naming the first quota of none
+     * @throws InvalidConfigurationPropertyValueException naming the first quota without a program
      */
     void quotas(TreeSet<String> known) {
         properties
@@ -226,7 +227,7 @@ final class PropertyChecks {
         }
     }
 
-    /** Names of drivers end at a colon: {@code vulkan://id}, {@code vulkan:1}; IREE has two for the CPU. */
+    /** Checks the driver of a device. Names of drivers end at a colon: {@code vulkan://id}, {@code vulkan:1}; IREE has two for the CPU. */
     private void driver(String property, Object value, String uri) {
         int end = uri.indexOf(':');
         String wanted = end < 0 ? uri : uri.substring(0, end);

@@ -6,8 +6,8 @@ import java.util.TreeSet;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * Checks quotas once all beans exist: some of these may register programs that no property names. Devices of other machines are looked at when they
- * are opened; looking does not open them.
+ * Checks quotas once all beans exist, since beans may register programs not named by any property. Devices of other
+ * machines are checked when opened; the check does not open devices.
  */
 final class QuotaCheck implements SmartInitializingSingleton {
 

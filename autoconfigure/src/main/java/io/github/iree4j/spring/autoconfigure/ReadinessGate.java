@@ -14,8 +14,9 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Keeps the application from accepting traffic while programs are loaded in the background: when it reports readiness
- * too early, this reverts it to refusing traffic, and to accepting once all programs are ready.
+ * Keeps the application from accepting traffic while programs are loaded in the background: when the application
+ * reports readiness too early, this gate reverts the state to refusing traffic, and to accepting once all programs are
+ * ready.
  */
 final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
 
@@ -24,7 +25,8 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
     private final List<String> awaited;
     private final ApplicationEventPublisher publisher;
     /**
-     * What this gate has published. Publishing takes a while, during which other threads may find the programs ready.
+     * The state published by this gate. Publishing takes a while, during which other threads may find the programs
+     * ready.
      */
     private enum Hold {
         NONE,
@@ -37,8 +39,8 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
     /**
      * Creates a gate.
      *
-     * @param availability created before this gate, so that it receives events first
-     * @param awaited names of the programs to wait for
+     * @param availability created before this gate, to receive events first
+     * @param awaited names of the awaited programs
      */
     ReadinessGate(
             ApplicationAvailability availability,
@@ -74,7 +76,7 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
         synchronized (this) {
             hold = Hold.HELD;
         }
-        releaseIfReady(); // programs may have become ready in between, when no other thread could release
+        releaseIfReady(); // programs may have become ready in between, when no other thread could release the gate
     }
 
     private void releaseIfReady() {

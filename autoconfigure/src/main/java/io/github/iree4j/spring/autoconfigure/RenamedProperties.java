@@ -20,9 +20,9 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 
 /**
- * Reads properties under the names that they had before release 0.1, for that release, and warns of each. The configuration
- * metadata lists them as deprecated, for editors and for Spring Boot's properties migrator, which cannot map names with
- * keys, such as {@code iree.pools.*.waiting.limit}.
+ * Reads properties in release 0.1 under their former names, from before this release, and warns of each. The
+ * configuration metadata lists the former names as deprecated, for editors and for Spring Boot's properties migrator,
+ * which cannot map names with keys, such as {@code iree.pools.*.waiting.limit}.
  */
 final class RenamedProperties implements EnvironmentPostProcessor {
 
@@ -30,8 +30,8 @@ final class RenamedProperties implements EnvironmentPostProcessor {
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("iree");
 
     /**
-     * Former properties. Where one source has two with the same replacement, the first counts: the limit of the Open Inference Protocol,
-     * which clients from outside meet.
+     * Former properties. If one source has two former properties with the same replacement, the first counts: the limit
+     * of the Open Inference Protocol, to which outside clients are subject.
      */
     static final List<Former> FORMER = List.of(
             renamed("iree.serving.max-request-size", "iree.http.max-request-size"),
@@ -61,15 +61,15 @@ final class RenamedProperties implements EnvironmentPostProcessor {
     private final Log log;
 
     /**
-     * A property of the release before.
+     * A property of the previous release.
      *
      * @param name with {@code *} for keys
-     * @param replacement its name in this release, with as many {@code *}; null if it was removed
-     * @param reason why it was removed or renamed
+     * @param replacement the name in this release, with as many {@code *}; null if the property was removed
+     * @param reason the reason for the removal or renaming
      */
     record Former(String name, @Nullable String replacement, String reason) {
 
-        /** Returns the keys in a name, null if it is the name of something else. */
+        /** Returns the keys in a name, or null for the name of another property. */
         String @Nullable [] keys(ConfigurationPropertyName given) {
             String[] elements = name.split("\\.");
             if (given.getNumberOfElements() != elements.length) {
@@ -88,7 +88,7 @@ final class RenamedProperties implements EnvironmentPostProcessor {
             return keys;
         }
 
-        /** Returns the name in this release; keys of other characters than names have are in brackets. */
+        /** Returns the name in this release; keys with characters not allowed in names are in brackets. */
         ConfigurationPropertyName renamed(String[] keys) {
             StringBuilder all = new StringBuilder();
             int next = 0;

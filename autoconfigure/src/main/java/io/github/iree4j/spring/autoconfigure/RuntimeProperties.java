@@ -20,7 +20,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
-/** Applies the properties to a runtime builder; rejects an invalid value with the name of its property. */
+/** Applies the properties to a runtime builder; rejects an invalid value with the name of the property. */
 final class RuntimeProperties {
 
     private static final String BASE64 = "base64:";
@@ -103,7 +103,7 @@ final class RuntimeProperties {
                         Objects.requireNonNull(count)))));
     }
 
-    /** An id is of any bytes, which properties cannot hold. */
+    /** Decodes an id: ids consist of any bytes, which properties cannot hold. */
     private static String id(String text) {
         return text.startsWith(BASE64)
                 ? new String(Base64.getDecoder().decode(text.substring(BASE64.length())), StandardCharsets.ISO_8859_1)
@@ -188,7 +188,7 @@ final class RuntimeProperties {
         }
     }
 
-    /** A sentence, without the name of the runtime's option, which users of properties do not know. */
+    /** Returns a sentence without the name of the runtime's option, which is unknown to users of properties. */
     private static String reason(String message) {
         return StringUtils.capitalize(message.replaceFirst("^'memory[^']*' is ", "it is ")) + ".";
     }

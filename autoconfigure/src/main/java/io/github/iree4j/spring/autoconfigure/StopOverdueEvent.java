@@ -3,8 +3,8 @@ package io.github.iree4j.spring.autoconfigure;
 import org.springframework.context.ApplicationEvent;
 
 /**
- * Says that an application which stops has waited for requests as long as it may: servers that still wait for some end
- * them now, since code that they run cannot be stopped.
+ * Reports that a stopping application has waited for requests until the limit: servers still waiting for requests end
+ * now, since code run by the requests cannot be stopped.
  */
 public final class StopOverdueEvent extends ApplicationEvent {
 

@@ -5,15 +5,15 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
 
 /**
- * How stopping divides the time that a phase of it may take, which begins with the first server that stops: calls in
- * flight may end in the first two thirds; those that are cancelled then, threads of servers, devices that are closed, and
- * what remains at the end share the rest.
+ * The division of the time of a shutdown phase, beginning with the first stopping server: calls in flight may end in
+ * the first two thirds; the rest is shared by then cancelled calls, threads of servers, the closing of devices, and the
+ * remaining work at the end.
  *
- * @param serving how long servers may wait for requests
- * @param draining how long calls in flight may continue
- * @param cancelling how long those that are cancelled may take to end, then threads of a server, and calls again once
- *     devices are closed
- * @param closing how long closing the runtime may take
+ * @param serving maximum wait of servers for requests
+ * @param draining maximum time for calls in flight to continue
+ * @param cancelling time for cancelled calls to end, then for threads of a server, and again for calls once devices are
+ *     closed
+ * @param closing maximum time for closing the runtime
  */
 record StopTimes(Duration serving, Duration draining, Duration cancelling, Duration closing) {
 
@@ -33,12 +33,12 @@ record StopTimes(Duration serving, Duration draining, Duration cancelling, Durat
         return new StopTimes(draining.plus(cancelling), draining, cancelling, phase.dividedBy(12));
     }
 
-    /** The shortest phase in which calls in flight may continue for so long. */
+    /** Returns the shortest phase that lets calls in flight continue for the given time. */
     static Duration phaseFor(Duration draining) {
         return draining.multipliedBy(3).plusNanos(1).dividedBy(2);
     }
 
-    /** The same with less time for calls in flight, if that is less. */
+    /** Returns these times with a shorter time for calls in flight, if the given time is shorter. */
     StopTimes within(Duration drainTimeout) {
         return drainTimeout.compareTo(draining) < 0 ? new StopTimes(serving, drainTimeout, cancelling, closing) : this;
     }

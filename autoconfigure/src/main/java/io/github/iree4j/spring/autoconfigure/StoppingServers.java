@@ -14,15 +14,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
-/** Web servers do not wait for requests that cannot be stopped, each for a phase of its own. */
+/** Keeps web servers from waiting, each for a whole shutdown phase, for requests that cannot be stopped. */
 final class StoppingServers {
 
-    /** Tomcat waits 20 times for a part of it, and forever for none. */
+    /** Tomcat waits 20 times for a part of this delay, and forever for a delay of 0. */
     private static final long UNLOAD_MILLIS = 100;
 
     private StoppingServers() {}
 
-    /** Of all kinds. */
+    /** Configuration for web servers of all kinds. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(WebServerApplicationContext.class)
     @ConditionalOnWebApplication
@@ -34,13 +34,13 @@ final class StoppingServers {
             return _ -> {
                 WebServer server = context instanceof WebServerApplicationContext web ? web.getWebServer() : null;
                 if (server != null) {
-                    server.stop(); // ends its graceful shutdown
+                    server.stop(); // ends the server's graceful shutdown
                 }
             };
         }
     }
 
-    /** Tomcat waits for threads, and then for servlets, for times of its own. */
+    /** Configuration for Tomcat, which waits for threads, and then for servlets, with separate time limits. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConfigurableTomcatWebServerFactory.class, StandardContext.class})
     @ConditionalOnWebApplication
@@ -55,7 +55,7 @@ final class StoppingServers {
                         connector -> connector.setProperty("executorTerminationTimeoutMillis", Long.toString(millis)));
                 factory.addContextCustomizers(context -> {
                     if (context instanceof StandardContext servlets) {
-                        servlets.setUnloadDelay(UNLOAD_MILLIS); // threads have been waited for
+                        servlets.setUnloadDelay(UNLOAD_MILLIS); // threads have ended or used up their time
                     }
                 });
             };

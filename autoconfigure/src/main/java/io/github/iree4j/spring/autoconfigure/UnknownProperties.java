@@ -23,9 +23,9 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Warns of properties below {@code iree} that do not exist, such as misspelled ones, which Spring Boot ignores. Those that
- * exist are in the configuration metadata of the class path. The environment variables and system properties of the
- * process are not looked at: the runtime and IREE itself have some of that prefix.
+ * Warns of nonexistent properties below {@code iree}, such as misspelled properties, which Spring Boot ignores.
+ * Existing properties are in the configuration metadata of the class path. The environment variables and system
+ * properties of the process are not examined: some variables of the runtime and of IREE itself share the prefix.
  */
 final class UnknownProperties {
 
@@ -43,8 +43,8 @@ final class UnknownProperties {
      * A property that exists.
      *
      * @param name as documented, with {@code *} for keys
-     * @param elements its parts without dashes
-     * @param open whether anything may follow, as in a map of texts
+     * @param elements the parts of the name without dashes
+     * @param open whether arbitrary parts may follow, as in a map of texts
      */
     private record Known(String name, List<String> elements, boolean open) {
         boolean matches(ConfigurationPropertyName given) {
@@ -52,7 +52,7 @@ final class UnknownProperties {
             return (open ? count >= elements.size() : count == elements.size()) && distance(given, 0) == 0;
         }
 
-        /** Number of characters by which the parts differ, without those that may follow. */
+        /** Returns the number of characters by which the parts differ, without the parts that may follow. */
         int distance(ConfigurationPropertyName given, int perElement) {
             int common = Math.min(given.getNumberOfElements(), elements.size());
             int distance = perElement * Math.abs(given.getNumberOfElements() - elements.size());
@@ -85,7 +85,7 @@ final class UnknownProperties {
         this.loader = loader;
     }
 
-    /** Returns a sentence for each property that does not exist. */
+    /** Returns a sentence for each nonexistent property. */
     List<String> of(Environment environment) {
         Set<ConfigurationPropertyName> given = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -105,7 +105,7 @@ final class UnknownProperties {
                 .toList();
     }
 
-    /** Reads the metadata; without any, for example in a native image, nothing is unknown. */
+    /** Reads the metadata; without metadata, for example in a native image, nothing is unknown. */
     private List<Known> known() {
         TreeSet<String> names = new TreeSet<>();
         TreeSet<String> collections = new TreeSet<>();
@@ -151,7 +151,7 @@ final class UnknownProperties {
         return "property '%s' does not exist and has no effect; there is '%s'".formatted(name, likely);
     }
 
-    /** Warns of each. */
+    /** Warns of each nonexistent property. */
     void warn(Environment environment) {
         of(environment).forEach(log::warn);
     }

@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.batching;
 
 /**
- * How many rows of a function there is memory for at once, learned from its batches: halved when there was none, raised by batches that
- * succeed, since the memory may have been short for others' sake.
+ * The number of rows of a function for which memory suffices at once, learned from batches: halved after a shortage,
+ * raised by successful batches, since the shortage may have been due to other work.
  */
 final class BatchBound {
     private int most = Integer.MAX_VALUE; // guarded by this
@@ -11,13 +11,13 @@ final class BatchBound {
         return most;
     }
 
-    /** There was no memory for so many. */
+    /** Records that memory did not suffice for the given number of rows. */
     synchronized void tooMany(int rows) {
         most = Math.max(1, Math.min(most, rows / 2));
     }
 
     synchronized void succeeded(int rows) {
-        if (rows >= most - most / 4) { // fewer say nothing about more
+        if (rows >= most - most / 4) { // smaller batches prove nothing about more rows
             most = (int) Math.min(Integer.MAX_VALUE, most + most / 16 + 1L);
         }
     }

@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that waits for its batch. Its caller receives it as the future of the call and may complete it to abandon
- * the call.
+ * A call waiting for a batch. The caller receives the entry as the future of the call and may complete the entry to
+ * abandon the call.
  */
 final class BatchEntry extends CompletableFuture<Results> {
     final InvocationRequest request;
@@ -23,10 +23,10 @@ final class BatchEntry extends CompletableFuture<Results> {
     final int rows;
     /** Arrival time, by the timer. */
     final long since;
-    /** How long it may wait for others; at most half of its deadline. */
+    /** Maximum wait for other calls; at most half of the call's deadline. */
     final long patience;
 
-    /** For a function with variants: the alignment of its inputs to a common shape. */
+    /** For a function with variants: the alignment of the inputs to a common shape. */
     private final @Nullable AlignedInputs aligned;
 
     private final Runnable deadline;
@@ -66,7 +66,7 @@ final class BatchEntry extends CompletableFuture<Results> {
                                 request.function().fullName(), request.options().timeout())));
     }
 
-    /** Does work in the context of its caller: this thread may be of a timer, of another caller, or of a call whose end made room. */
+    /** Does work in the context of the entry's caller: this thread may belong to a timer, to another caller, or to a call whose end made room. */
     <T> T within(Supplier<T> work) {
         return caller.call(work);
     }
@@ -78,7 +78,7 @@ final class BatchEntry extends CompletableFuture<Results> {
         }
     }
 
-    /** Delivers its rows of a batch's results. */
+    /** Delivers the entry's rows of a batch's results. */
     void deliverPart(Results rows) {
         if (aligned == null) {
             deliver(rows);
@@ -87,14 +87,14 @@ final class BatchEntry extends CompletableFuture<Results> {
         Results own;
         try {
             own = aligned.cut(rows);
-        } catch (RuntimeException | Error e) { // also of a listener
+        } catch (RuntimeException | Error e) { // also an exception of a listener
             fail(e);
             return;
         }
         deliver(own);
     }
 
-    /** As {@link #completeExceptionally}, with the failure as an {@code IreeException}. */
+    /** Completes the entry like {@link #completeExceptionally}, with the failure as an {@code IreeException}. */
     void fail(@Nullable Throwable cause) {
         completeExceptionally(DynamicBatching.failure(cause));
     }

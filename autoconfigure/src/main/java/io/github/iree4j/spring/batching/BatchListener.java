@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.batching;
 
-/** Listener that is notified of each batch, for metrics. */
+/** Listener notified of each batch, for metrics. */
 @FunctionalInterface
 public interface BatchListener {
 
@@ -15,7 +15,7 @@ public interface BatchListener {
      * @param calls number of calls in the batch
      * @param rows number of rows of these calls
      * @param paddedRows number of rows after padding
-     * @param waitNanos how long the first call waited
+     * @param waitNanos waiting time of the first call
      */
     void batched(String model, String function, int calls, int rows, int paddedRows, long waitNanos);
 }

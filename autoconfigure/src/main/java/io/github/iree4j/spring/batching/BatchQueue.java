@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of one kind that wait for a batch. Its lock is held only while entries are inserted and removed. */
+/** Calls of one kind waiting for a batch. The lock is held only while entries are inserted and removed. */
 final class BatchQueue {
-    /** Of host memory that devices use in place. */
+    /** Alignment of host memory used in place by devices. */
     private static final long ALIGNMENT = 64;
 
     private final BatchingOptions options;
@@ -58,7 +58,7 @@ final class BatchQueue {
         this.idle = idle;
     }
 
-    /** Announces an entry, so that the queue is not discarded before it arrives. */
+    /** Announces an entry, to keep the queue from being discarded before the entry arrives. */
     synchronized void announce() {
         announced++;
     }
@@ -89,7 +89,7 @@ final class BatchQueue {
         pump();
     }
 
-    /** Calls an announced entry that waits for no others, on this thread if its caller blocks. */
+    /** Calls an announced entry without batching, on this thread if the entry's caller blocks. */
     void callByItself(BatchEntry entry) {
         synchronized (this) {
             announced--;
@@ -106,7 +106,7 @@ final class BatchQueue {
         return waitingRows;
     }
 
-    /** Under the lock. */
+    /** Inserts an entry by priority. Under the lock. */
     private void insert(BatchEntry entry) {
         int at = waiting.size();
         while (at > 0 && priority(waiting.get(at - 1)) < priority(entry)) {
@@ -120,7 +120,7 @@ final class BatchQueue {
         return entry.request.options().priority();
     }
 
-    /** Removes an entry that was abandoned while it waited. */
+    /** Removes an entry abandoned during the wait. */
     private void giveUp(BatchEntry entry) {
         boolean removed;
         synchronized (this) {
@@ -147,14 +147,14 @@ final class BatchQueue {
         for (List<BatchEntry> batch; !(batch = next()).isEmpty(); ) {
             try {
                 call(batch);
-            } catch (RuntimeException | Error e) { // of an interceptor, the listener or a context
+            } catch (RuntimeException | Error e) { // an exception of an interceptor, the listener or a context
                 batch.forEach(entry -> entry.fail(e));
                 ended();
             }
         }
     }
 
-    /** Takes the entries of the next batch if it is due; otherwise schedules a wake-up for when it is. */
+    /** Takes the entries of the next batch if due; otherwise schedules a wake-up for the due time. */
     private synchronized List<BatchEntry> next() {
         if (waiting.isEmpty()) {
             due = false;
@@ -174,14 +174,14 @@ final class BatchQueue {
             wakeAt(now, first);
             return List.of();
         }
-        // However large the first is: others must not pass it for ever.
+        // Regardless of the first entry's size: others must not pass the first entry forever.
         List<BatchEntry> batch = take(Math.max(sizes.next(Math.min(waitingRows, most())), waiting.getFirst().rows));
         inFlight++;
         silence();
         return batch;
     }
 
-    /** Under the lock: takes the first entries that fit the limit together. */
+    /** Takes the first entries that fit the limit together. Under the lock. */
     private List<BatchEntry> take(int most) {
         List<BatchEntry> batch = new ArrayList<>();
         int rows = 0;
@@ -199,7 +199,7 @@ final class BatchQueue {
         return batch;
     }
 
-    /** Under the lock. */
+    /** Schedules a wake-up. Under the lock. */
     private void wakeAt(long now, long left) {
         if (alarm != null && alarmAt - (now + left) <= 0) {
             return;
@@ -216,7 +216,7 @@ final class BatchQueue {
         pump();
     }
 
-    /** Under the lock. */
+    /** Cancels the wake-up. Under the lock. */
     private void silence() {
         if (alarm != null) {
             alarm.run();
@@ -226,7 +226,10 @@ final class BatchQueue {
 
     // Outside the lock.
 
-    /** Calls a batch, whose place {@link #ended} gives up once: when the calls that it became have ended, and not if this throws. */
+    /**
+     * Calls a batch. The batch's place is given up by {@link #ended} exactly once: when all calls made for the batch
+     * have ended, and not if this method throws.
+     */
     private void call(List<BatchEntry> batch) {
         List<BatchEntry> live = batch.stream().filter(entry -> !entry.isDone()).toList();
         if (live.isEmpty()) {
@@ -245,7 +248,7 @@ final class BatchQueue {
             merged = first.within(() -> merge(live, padded));
         } catch (IreeException e) {
             // The program was unloaded meanwhile: called individually, each entry finds the successor or fails. Or
-            // there is no memory for all of them at once.
+            // memory does not suffice for all entries at once.
             callInTurn(live, 0);
             return;
         }
@@ -264,7 +267,7 @@ final class BatchQueue {
         cancelWithTheLast(live, call);
         call.whenComplete((results, failure) -> {
             merged.forEach(Tensor::close);
-            if (results == null && live.size() > 1 && isShortage(failure)) { // each may fit, though all of them do not
+            if (results == null && live.size() > 1 && isShortage(failure)) { // each entry may fit, though not all together
                 bound.tooMany(rows);
                 callInTurn(live, 0);
                 return;
@@ -276,7 +279,7 @@ final class BatchQueue {
             }
             bound.succeeded(rows);
             Runnable delivery = divide(live, results);
-            ended(); // the next batch may ask for the memory that the results had
+            ended(); // the next batch may request the memory of the results
             delivery.run();
         });
     }
@@ -302,7 +305,7 @@ final class BatchQueue {
         callUnbatched(entry).whenComplete((_, _) -> ended());
     }
 
-    /** Calls the entries from one on, each when the one before has ended: in the place of their batch, not in more. */
+    /** Calls the entries from an index on, each after the end of the previous call: in the batch's single place. */
     private void callInTurn(List<BatchEntry> live, int from) {
         for (int i = from; i < live.size(); i++) {
             BatchEntry entry = live.get(i);
@@ -325,14 +328,14 @@ final class BatchQueue {
         ended();
     }
 
-    /** The entry itself continues to enforce the deadline. */
+    /** Calls an entry without a deadline. The entry itself continues to enforce the deadline. */
     private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
         return callUnbatched(
                 entry, entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry))));
     }
 
     private CompletableFuture<Results> callUnbatched(BatchEntry entry, InvocationRequest request) {
-        boolean isPadded = options.padded(entry.rows) > entry.rows; // a function of fixed rows takes no others
+        boolean isPadded = options.padded(entry.rows) > entry.rows; // a function of fixed rows takes no other number of rows
         CompletableFuture<Results> call =
                 entry.within(() -> chain.proceed(isPadded ? request.withInputs(padded(entry)) : request));
         cancelWithTheLast(List.of(entry), call);
@@ -347,7 +350,7 @@ final class BatchQueue {
         });
     }
 
-    /** Its inputs with further rows, in host memory: its program may have been unloaded. */
+    /** Returns the entry's inputs with further rows, in host memory: the program may have been unloaded. */
     private List<@Nullable Object> padded(BatchEntry entry) {
         List<@Nullable Object> padded = new ArrayList<>();
         for (int i = 0; i < entry.inputs.size(); i++) {
@@ -408,7 +411,7 @@ final class BatchQueue {
             at += tensor.byteSize();
             try {
                 tensor.copyTo(rows);
-            } catch (IreeException e) { // closed by its caller: misuse, or the caller has abandoned the call
+            } catch (IreeException e) { // closed by the caller: misuse, or the caller has abandoned the call
                 entry.fail(e);
                 rows.fill((byte) 0);
             }
@@ -417,7 +420,7 @@ final class BatchQueue {
     }
 
     /**
-     * Copies to each entry its rows of the results, which are closed.
+     * Copies to each entry the entry's rows of the results, which are closed.
      *
      * @return completes the entries, which may run arbitrary code
      */

@@ -19,18 +19,18 @@ public interface BatchTimer {
      * Schedules an action on a thread that may block.
      *
      * @param nanos the delay, at least 0
-     * @param action what to run
-     * @return cancels the action unless it has started
+     * @param action the action
+     * @return cancels the action unless already started
      */
     Runnable schedule(long nanos, Runnable action);
 
     /**
-     * Schedules the end of a caller's patience. Unless overridden, the same as {@link #schedule}; a clock of simulated time, which
-     * may pass at once, counts real time here, as deadlines of calls without batching do.
+     * Schedules the end of a caller's patience. By default equivalent to {@link #schedule}; a clock of simulated time,
+     * which may pass at once, counts real time here, as deadlines of unbatched calls do.
      *
      * @param nanos the delay, at least 0
-     * @param action what to run
-     * @return cancels the action unless it has started
+     * @param action the action
+     * @return cancels the action unless already started
      */
     default Runnable deadline(long nanos, Runnable action) {
         return schedule(nanos, action);
@@ -45,7 +45,7 @@ public interface BatchTimer {
         return SystemTimer.INSTANCE;
     }
 
-    /** One daemon thread, which only starts other threads. */
+    /** A single daemon thread, used only to start other threads. */
     final class SystemTimer implements BatchTimer {
         private static final SystemTimer INSTANCE = new SystemTimer();
 

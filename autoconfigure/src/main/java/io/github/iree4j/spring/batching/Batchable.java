@@ -6,16 +6,14 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
-/**
- * Decides which functions can be batched: all arguments and results must be tensors that share their first dimension.
- */
+/** Decides which functions can be batched: all arguments and results must be tensors with a common first dimension. */
 final class Batchable {
     private Batchable() {}
 
     /**
      * Checks a function.
      *
-     * @return the number of rows it takes; 0 for any number
+     * @return the number of rows taken by the function; 0 for any number
      * @throws IreeException INVALID_ARGUMENT when the function cannot be batched, naming the value
      */
     static int rows(ProgramFunction function) {

@@ -7,12 +7,12 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 /**
- * How the calls of a program are batched.
+ * Options for batching the calls of a program.
  *
  * @param maxSize maximum number of rows of a batch
- * @param maxDelay how long a request waits for others, from its arrival
- * @param buckets batch sizes in rows, ascending: a batch is padded with rows of zeros to the next size, so that
- *     programs, pools and devices see few shapes. Empty for no padding
+ * @param maxDelay maximum wait of a request for others, from the request's arrival
+ * @param buckets batch sizes in rows, ascending: a batch is padded with rows of zeros to the next size, so programs,
+ *     pools and devices see few shapes. Empty for no padding
  * @param maxWaiting maximum number of waiting rows of one function; further calls are rejected with RESOURCE_EXHAUSTED
  * @param maxInFlight maximum number of batches of one function in flight; meanwhile the next batch keeps gathering
  */
@@ -21,7 +21,7 @@ public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buck
     /**
      * Checks and sorts.
      *
-     * @throws IllegalArgumentException when a number is not positive, or a bucket is larger than a call may be
+     * @throws IllegalArgumentException when a number is not positive, or a bucket exceeds the maximum size of a call
      */
     public BatchingOptions {
         Objects.requireNonNull(maxDelay, "maxDelay");
@@ -48,7 +48,7 @@ public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buck
         }
     }
 
-    /** The number of rows that a batch is padded to. */
+    /** Returns the number of rows of a batch after padding. */
     int padded(int rows) {
         for (int bucket : buckets) {
             if (bucket >= rows) {

@@ -24,24 +24,24 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /**
- * Merges calls of one function that arrive at about the same time: their rows (the first dimension of every argument)
- * form one call, and each caller receives its own rows of the results.
+ * Merges calls of a function arriving at about the same time: the rows of the calls (the first dimension of every
+ * argument) form one call, and each caller receives the corresponding rows of the results.
  *
- * <p><b>When.</b> A batch is called when it has {@link BatchingOptions#maxSize} rows, or when the first in it has
- * waited for {@link BatchingOptions#maxDelay} or half of its deadline, whichever is less; while the maximum number of
- * batches is in flight, the next one keeps gathering. Calls of higher priority are taken first.
+ * <p><b>When.</b> A batch is called on reaching {@link BatchingOptions#maxSize} rows, or when the first call in the
+ * batch has waited for {@link BatchingOptions#maxDelay} or half of the call's deadline, whichever is less; while the
+ * maximum number of batches is in flight, the next batch keeps gathering. Calls of higher priority are taken first.
  *
- * <p><b>What.</b> Calls of one function of one loaded program whose shapes agree except for the first dimension. A call
- * with fences or transferred inputs, or with more rows than a batch may have, is made individually. So is a nested
- * call: in a batch, strangers would use the outer call's memory, or the batch would wait for memory of the outer call. The
- * results of merged calls are copies of their rows, on the Java heap.
+ * <p><b>Scope.</b> A batch holds calls of a single function of a single loaded program, with shapes equal except for
+ * the first dimension. A call with fences or transferred inputs, or with more rows than a batch may have, is made
+ * individually. So is a nested call: in a batch, strangers would use the outer call's memory, or the batch would wait
+ * for memory of the outer call. The results of merged calls are copies of the calls' rows, on the Java heap.
  *
- * <p><b>Cancellation.</b> A call that is cancelled or times out while it waits is not made; afterwards its rows are
- * computed and dropped. When all callers of a batch have cancelled, the batch is cancelled.
+ * <p><b>Cancellation.</b> A call cancelled or timed out while waiting is not made; later, the call's rows are computed
+ * and dropped. When all callers of a batch have cancelled, the batch is cancelled.
  *
- * <p><b>Failures.</b> A failed batch fails each call in it, unless there was no memory for the batch: then its calls are made one after
- * another, and later batches are smaller until some have succeeded. What a later interceptor or the listener throws counts as such a
- * failure.
+ * <p><b>Failures.</b> A failed batch fails all calls in the batch, except for a shortage of memory for the batch: then
+ * the calls are made one after another, and later batches are smaller until some have succeeded. An exception of a
+ * later interceptor or the listener counts as a failure of the batch.
  */
 public final class DynamicBatching implements InvocationInterceptor, Ordered, AutoCloseable {
 
@@ -53,15 +53,16 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     private volatile boolean closed;
 
     /**
-     * What the calls of a batch have in common; includes the maximum number of rows, which can differ between variants.
+     * The common properties of the calls of a batch; includes the maximum number of rows, which can differ between
+     * variants.
      */
     private record Key(LoadedProgram program, String function, List<Kind> inputs, int maxSize) {}
 
-    /** An input without its rows. */
+    /** An input without the rows. */
     private record Kind(ElementType type, List<Long> row) {}
 
     /**
-     * Creates an interceptor that batches the calls of some programs.
+     * Creates an interceptor batching the calls of some programs.
      *
      * @param options by program name; calls of other programs pass through
      * @param timer clock and scheduler
@@ -74,10 +75,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     }
 
     /**
-     * Returns why calls of a program cannot be batched.
+     * Returns the reasons why calls of a program cannot be batched.
      *
      * @param program the program
-     * @return the reason for each of its functions; null when at least one can be batched
+     * @return the reason for each function; null when at least one function can be batched
      */
     public static @Nullable String refusal(Program program) {
         List<String> reasons = new ArrayList<>();
@@ -95,11 +96,11 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     }
 
     /**
-     * Returns whether all batches of a program have as many rows as their function was compiled for, so that {@link
-     * BatchingOptions#buckets} are of no use.
+     * Returns whether all batches of a program have the number of rows for which the function was compiled. Then
+     * {@link BatchingOptions#buckets} are of no use.
      *
      * @param program the program
-     * @return false when batches of one of its functions can be of several sizes
+     * @return false when batches of any function can be of several sizes
      */
     public static boolean takesFixedRowsOnly(Program program) {
         for (ProgramFunction function : program.functions()) {
@@ -108,7 +109,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                     return false;
                 }
             } catch (IreeException e) {
-                // it is not batched
+                // The function is not batched.
             }
         }
         return true;
@@ -159,8 +160,8 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     }
 
     /**
-     * Merges calls of different shapes that would be padded to the same one, up to the largest number of rows that a
-     * variant takes.
+     * Merges calls of different shapes with a common padded shape, up to the largest number of rows accepted by a
+     * variant.
      */
     private CompletableFuture<Results> intercept(
             InvocationRequest request, InvocationChain chain, BatchingOptions wanted, FunctionVariants variants) {
@@ -187,12 +188,12 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return entry;
     }
 
-    /** A function with a fixed number of rows has one bucket. */
+    /** Returns options for a function with a fixed number of rows, which has a single bucket. */
     private static BatchingOptions fixed(BatchingOptions wanted, int rows) {
         return new BatchingOptions(rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
     }
 
-    /** The queue for a call, to which an entry is announced. */
+    /** Returns the queue for a call, with an entry announced to the queue. */
     private BatchQueue queue(
             InvocationRequest request,
             List<Kind> kinds,
@@ -219,18 +220,18 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         }
     }
 
-    /** The number of kinds of calls that wait or are in flight. */
+    /** Returns the number of kinds of calls waiting or in flight. */
     int queueCount() {
         synchronized (queues) {
             return queues.size();
         }
     }
 
-    /** The inputs as tensors; null when an input cannot be batched. */
+    /** Returns the inputs as tensors; null when an input cannot be batched. */
     private static @Nullable List<Tensor> tensors(InvocationRequest request) {
         List<@Nullable Object> inputs = request.inputs();
         if (inputs.size() != request.function().arguments().size()) {
-            return null; // the call itself will report it
+            return null; // the call itself will report the error
         }
         List<Tensor> tensors = new ArrayList<>(inputs.size());
         for (int i = 0; i < inputs.size(); i++) {
@@ -247,8 +248,8 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     }
 
     /**
-     * The number of rows of all inputs; -1 when they differ or a shape does not match, which the call itself will
-     * report.
+     * Returns the number of rows of all inputs; -1 when the numbers differ or a shape does not match. The call itself
+     * will report the error.
      */
     private static int rows(ProgramFunction function, List<Tensor> inputs) {
         long rows = -1;

@@ -5,13 +5,13 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
- * The numbers of rows that calls can have.
+ * The possible numbers of rows of calls.
  *
  * @param sizes empty for any number; otherwise calls are padded to the next size
  */
 record RowSizes(NavigableSet<Long> sizes) {
     /**
-     * Splitting a batch must save more than this share of its rows, since each call has a cost of its own. A guess, not
+     * Share of a batch's rows that splitting must save at least, since each call has a fixed cost. A guess, not
      * measured.
      */
     private static final double WORTH = 0.25;
@@ -23,13 +23,13 @@ record RowSizes(NavigableSet<Long> sizes) {
         return sizes.getLast() == Long.MAX_VALUE ? ANY : new RowSizes(new TreeSet<>(sizes));
     }
 
-    /** The number of waiting rows for the next call: all, unless padding would add many. */
+    /** Returns the number of waiting rows for the next call: all, unless padding would add many. */
     int next(int rows) {
         Long down = sizes.floor((long) rows);
         return down == null || divided(rows, down) >= (1 - WORTH) * whole(rows) ? rows : down.intValue();
     }
 
-    /** The minimum number of rows computed. */
+    /** Returns the minimum number of computed rows. */
     private long least(long rows) {
         if (rows == 0) {
             return 0;
@@ -43,7 +43,7 @@ record RowSizes(NavigableSet<Long> sizes) {
         return up == null ? rows : up;
     }
 
-    /** Rows computed with as many full calls of a size as fit, and further calls for the remainder. */
+    /** Returns the number of rows computed with as many full calls of a size as fit, and further calls for the remainder. */
     private long divided(long rows, long size) {
         return rows / size * size + least(rows % size);
     }

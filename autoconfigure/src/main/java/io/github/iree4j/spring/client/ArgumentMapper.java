@@ -14,7 +14,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Converts one argument of a client method to inputs. */
+/** Converts an argument of a client method to inputs. */
 @FunctionalInterface
 interface ArgumentMapper {
 

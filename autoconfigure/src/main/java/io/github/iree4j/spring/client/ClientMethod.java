@@ -18,7 +18,7 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
-/** One client method, parsed once. */
+/** A client method, parsed once. */
 final class ClientMethod {
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Mono", ClientMethod.class.getClassLoader());
@@ -91,7 +91,7 @@ final class ClientMethod {
         return spec -> mapper.read(spec.invoke());
     }
 
-    /** Completing the returned future early cancels the call. */
+    /** Converts the results of a call later. Completing the returned future early cancels the call. */
     static CompletableFuture<@Nullable Object> later(CompletableFuture<Results> call, ResultMapper mapper) {
         CompletableFuture<@Nullable Object> mapped = new CompletableFuture<>();
         call.whenComplete((results, failure) -> {

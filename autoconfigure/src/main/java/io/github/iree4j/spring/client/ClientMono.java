@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Loaded only when Reactor is present. */
+/** Mono results of client methods. Loaded only when Reactor is present. */
 final class ClientMono {
     private ClientMono() {}
 

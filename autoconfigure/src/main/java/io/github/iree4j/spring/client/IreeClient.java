@@ -20,8 +20,8 @@ import java.lang.annotation.Target;
  * }
  * }</pre>
  *
- * <p><b>Arguments</b> are those of the function: tensors, arrays, numbers, and records of these, expanded in component
- * order. A {@link io.github.iree4j.CallOptions} parameter sets the options of the call and is not an argument.
+ * <p><b>Arguments</b> are the arguments of the function: tensors, arrays, numbers, and records of these, expanded in
+ * component order. A {@link io.github.iree4j.CallOptions} parameter sets the options of the call and is not an argument.
  *
  * <p><b>Results.</b> {@link io.github.iree4j.Results} and {@link io.github.iree4j.Tensor} stay on their device, are
  * closed by the caller and may be arguments of further calls without a copy. Arrays (flat, or nested by dimension),
@@ -38,7 +38,7 @@ public @interface IreeClient {
     /**
      * The program.
      *
-     * @return its name in {@code iree.modules}
+     * @return the program's name in {@code iree.modules}
      */
     String value();
 

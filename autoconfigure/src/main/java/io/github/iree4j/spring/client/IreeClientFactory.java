@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
-/** Creates implementations of {@link IreeClient} interfaces. The factory and its clients are thread-safe. */
+/** Creates implementations of {@link IreeClient} interfaces. The factory and the clients are thread-safe. */
 public final class IreeClientFactory {
 
     private final InvocationOperations invocations;
@@ -29,8 +29,8 @@ public final class IreeClientFactory {
      * @param type the interface
      * @return the client
      * @param <T> the interface
-     * @throws IllegalArgumentException when the type is not an interface with {@link IreeClient}, or a method, which is
-     *     named, cannot be mapped to a function
+     * @throws IllegalArgumentException when the type is not an interface with {@link IreeClient}, or a method cannot be
+     *     mapped to a function; the message names the method
      */
     @SuppressWarnings("ReferenceEquality") // identity, as in Object.equals
     public <T> T create(Class<T> type) {
@@ -54,7 +54,7 @@ public final class IreeClientFactory {
             if (method.isDefault()) {
                 return InvocationHandler.invokeDefault(proxy, method, values);
             }
-            return switch (method.getName()) { // of Object
+            return switch (method.getName()) { // methods of Object
                 case "equals" -> proxy == values[0];
                 case "hashCode" -> System.identityHashCode(proxy);
                 default -> description;

@@ -9,7 +9,7 @@ import org.springframework.beans.factory.FactoryBean;
 /**
  * Factory bean of a client.
  *
- * @param <T> its interface
+ * @param <T> the client's interface
  */
 public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFactoryAware {
 
@@ -19,7 +19,7 @@ public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFacto
     /**
      * Creates the factory bean of a client.
      *
-     * @param type its interface
+     * @param type the client's interface
      */
     public IreeClientFactoryBean(Class<T> type) {
         this.type = type;

@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Configures the function that a method of an {@link IreeClient} calls. */
+/** Configures the function called by a method of an {@link IreeClient}. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
@@ -14,7 +14,7 @@ public @interface IreeFunction {
     /**
      * The function.
      *
-     * @return its name in the program; empty for the name of the method
+     * @return the function's name in the program; empty for the name of the method
      */
     String value() default "";
 

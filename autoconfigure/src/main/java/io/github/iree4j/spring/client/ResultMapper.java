@@ -14,14 +14,14 @@ import org.springframework.beans.BeanUtils;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/** Converts the results of a call to the return value of a client method; closes them unless they are that value. */
+/** Converts the results of a call to the return value of a client method; closes the results unless returned as the value. */
 @FunctionalInterface
 interface ResultMapper {
 
     @Nullable
     Object read(Results results);
 
-    /** Converts one result. */
+    /** Converts a result. */
     @FunctionalInterface
     interface Single {
         @Nullable
@@ -110,7 +110,7 @@ interface ResultMapper {
                 "a result of type %s is not a tensor, array, number or record of these".formatted(type.getTypeName()));
     }
 
-    /** The element type of an array, nested or not; null for a type that is not an array of numbers or booleans. */
+    /** Returns the element type of an array, nested or not; null for a type that is not an array of numbers or booleans. */
     static @Nullable Class<?> elementType(Class<?> type) {
         Class<?> element = type;
         while (element.isArray()) {

@@ -1,5 +1,5 @@
 /**
- * Programs as Java interfaces: one method for each function, with Java values as arguments and results.
+ * Programs as Java interfaces: a method for each function, with Java values as arguments and results.
  *
  * <p>Start at {@link io.github.iree4j.spring.client.IreeClient}.
  */

@@ -6,11 +6,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the console finds its data: actuator endpoints, by id.
+ * The location of the console's data: actuator endpoints, by id.
  *
  * @param paths path of each exposed endpoint below the context path, for example {@code /actuator/iree}; endpoints that
  *     are not exposed are missing
- * @param problem why there are none, for operators; null when there is no such reason
+ * @param problem the reason for missing endpoints, for operators; null without such a reason
  */
 public record ConsoleEndpoints(
         Map<String, String> paths, @Nullable String problem) {
@@ -21,7 +21,7 @@ public record ConsoleEndpoints(
     }
 
     /**
-     * The answer for the page, with paths relative to it, so that they hold behind any proxy.
+     * Returns the answer for the page, with paths relative to the page, so that the paths hold behind any proxy.
      *
      * @param consolePath path of the console below the same context path
      */

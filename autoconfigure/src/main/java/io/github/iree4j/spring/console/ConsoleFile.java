@@ -9,9 +9,9 @@ import java.util.Map;
 /**
  * A file of the console.
  *
- * @param type its media type
- * @param tag its entity tag: a hash of the content, since files of a jar have no useful time
- * @param content its bytes; not to be changed
+ * @param type media type
+ * @param tag entity tag: a hash of the content, since files of a jar have no useful time
+ * @param content the bytes; not to be changed
  */
 record ConsoleFile(String type, String tag, byte[] content) {
 
@@ -35,7 +35,7 @@ record ConsoleFile(String type, String tag, byte[] content) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content), 0, 16);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every Java has it
+            throw new IllegalStateException(e); // available in every Java
         }
     }
 }

@@ -10,8 +10,8 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 /**
- * The files of the console, in memory: some 205 kB, read once. A request can name only these, so no path leads anywhere
- * else. Immutable, safe from any thread.
+ * The files of the console, in memory: some 205 kB, read once. A request can name only these files, so no path leads
+ * anywhere else. Immutable, safe from any thread.
  */
 public final class ConsoleFiles {
 
@@ -26,7 +26,7 @@ public final class ConsoleFiles {
     /**
      * Reads the files from the class path.
      *
-     * @param loader where they are
+     * @param loader the class loader of the files
      * @return the files; none when {@code iree4j-console} is not on the class path
      * @throws UncheckedIOException when a file cannot be read
      */
@@ -53,7 +53,7 @@ public final class ConsoleFiles {
      * Finds a file.
      *
      * @param name path below the console's own, without a leading slash; empty for the page
-     * @return the file; null when there is none of that name
+     * @return the file; null for an unknown name
      */
     @Nullable
     ConsoleFile find(String name) {

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers requests for the console, on either web stack: its files, and {@code console.json}, which says where its data
- * is. Reads nothing of the runtime. Safe from any thread.
+ * Answers requests for the console, on either web stack: the console's files, and {@code console.json} with the
+ * locations of the console's data. Reads nothing of the runtime. Safe from any thread.
  */
 public final class ConsoleRequests {
 
@@ -27,10 +27,10 @@ public final class ConsoleRequests {
     private final Supplier<ConsoleEndpoints> endpoints;
 
     /**
-     * Creates an answerer for one path.
+     * Creates an answerer for a path.
      *
      * @param files the files
-     * @param path where they are served, below the context path; begins with a slash and does not end with one
+     * @param path path of the files, below the context path; begins with a slash and does not end with a slash
      * @param endpoints called for each request of {@code console.json}
      */
     public ConsoleRequests(ConsoleFiles files, String path, Supplier<ConsoleEndpoints> endpoints) {
@@ -47,18 +47,18 @@ public final class ConsoleRequests {
     /**
      * An answer.
      *
-     * @param status its status
-     * @param headers its headers
-     * @param body its body; empty for none
+     * @param status the status
+     * @param headers the headers
+     * @param body the body; empty for none
      */
     record Answer(int status, Map<String, String> headers, byte[] body) {}
 
     /**
      * Answers a request.
      *
-     * @param method its method
-     * @param uri path of the request as the client sent it
-     * @param query its query as the client sent it; null for none
+     * @param method the request's method
+     * @param uri path of the request as sent by the client
+     * @param query query of the request as sent by the client; null for none
      * @param below the part below the console's path, without a leading slash
      * @param known value of {@code If-None-Match}; null for none
      */
@@ -67,7 +67,7 @@ public final class ConsoleRequests {
             return of(405, "Allow", "GET, HEAD");
         }
         if (below.isEmpty() && !uri.endsWith("/")) {
-            // Relative: what precedes the path here may not be what precedes it for the client.
+            // Relative: the preceding path may differ between here and the client.
             String folder = path.substring(path.lastIndexOf('/') + 1) + "/";
             return of(302, "Location", query == null ? folder : folder + "?" + query);
         }

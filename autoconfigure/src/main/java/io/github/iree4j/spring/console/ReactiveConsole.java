@@ -17,10 +17,10 @@ public final class ReactiveConsole extends SimpleUrlHandlerMapping {
     /**
      * Creates a mapping of the console's path.
      *
-     * @param requests answers them
+     * @param requests answers the requests
      */
     public ReactiveConsole(ConsoleRequests requests) {
-        super(Map.of(requests.path() + "/**", handler(requests)), -50); // before controllers that map everything
+        super(Map.of(requests.path() + "/**", handler(requests)), -50); // before controllers that map all paths
     }
 
     private static WebHandler handler(ConsoleRequests requests) {

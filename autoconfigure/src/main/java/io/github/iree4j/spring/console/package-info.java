@@ -1,4 +1,4 @@
-/** The console: a page that shows scenarios and the running system, with Spring MVC or WebFlux. */
+/** The console: a page showing scenarios and the running system, with Spring MVC or WebFlux. */
 @NullMarked
 package io.github.iree4j.spring.console;
 

@@ -6,7 +6,7 @@ import io.micrometer.context.ContextSnapshotFactory;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 import java.util.function.Supplier;
 
-/** Snapshot of a caller's thread-locals: those of a registry, and SLF4J's MDC, which the registry need not contain. */
+/** Snapshot of a caller's thread-locals: the thread-locals of a registry, and SLF4J's MDC, not necessarily in the registry. */
 final class CallerContext {
 
     /** Captures the MDC only. */
@@ -35,7 +35,7 @@ final class CallerContext {
         return new CallerContext(DIAGNOSTIC.captureAll(), factory.captureAll());
     }
 
-    /** Runs an action with the captured thread-locals; restores those of this thread afterwards. */
+    /** Runs an action with the captured thread-locals; restores this thread's values afterwards. */
     void run(Runnable action) {
         call(() -> {
             action.run();
@@ -43,9 +43,9 @@ final class CallerContext {
         });
     }
 
-    /** The same for an action with a result. */
+    /** Runs an action with a result, like {@code run}. */
     <T> T call(Supplier<T> action) {
-        // Observation scopes write to the MDC, so it is set first.
+        // Observation scopes write to the MDC, so the MDC is set first.
         try (ContextSnapshot.Scope _ = diagnostic.setThreadLocals();
                 ContextSnapshot.Scope _ = others.setThreadLocals()) {
             return action.get();

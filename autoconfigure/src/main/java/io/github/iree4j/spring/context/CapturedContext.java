@@ -6,8 +6,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread-locals of a caller, for work that another thread does on its behalf: the diagnostic context (MDC), the observation, and everything in
- * the application's {@link ContextRegistry}. Nothing without Micrometer's context propagation library. Immutable.
+ * The thread-locals of a caller, for work done by another thread on the caller's behalf: the diagnostic context (MDC),
+ * the observation, and everything in the application's {@link ContextRegistry}. Nothing without Micrometer's context
+ * propagation library. Immutable.
  */
 public final class CapturedContext {
 
@@ -18,19 +19,19 @@ public final class CapturedContext {
     }
 
     /**
-     * Captures those of the calling thread.
+     * Captures the thread-locals of the calling thread.
      *
-     * @return what it has
+     * @return the captured context
      */
     public static CapturedContext ofThisThread() {
         return new CapturedContext(SubscriberContext.PRESENT ? Propagation.capture() : null);
     }
 
     /**
-     * Does work on this thread with the captured thread-locals and no others, and restores those of this thread.
+     * Does work on this thread with exactly the captured thread-locals, and restores this thread's values.
      *
      * @param work runs once
-     * @return the value that it returned
+     * @return the value returned by the work
      * @param <T> the type of the value
      */
     public <T> T call(Supplier<T> work) {

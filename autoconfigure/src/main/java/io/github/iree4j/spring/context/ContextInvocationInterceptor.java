@@ -11,12 +11,13 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.core.Ordered;
 
 /**
- * Runs the continuations of an asynchronous call with the thread-locals of its caller: the diagnostic context (MDC),
- * the observation, and everything in the application's {@link ContextRegistry}. Calls that are complete when the chain
+ * Runs the continuations of an asynchronous call with the caller's thread-locals: the diagnostic context (MDC), the
+ * observation, and everything in the application's {@link ContextRegistry}. Calls already complete when the chain
  * returns, as most blocking calls are, cost nothing.
  *
- * <p>One instance is the outermost interceptor, for continuations of the caller; another one is the innermost, for
- * continuations of interceptors. In a batch the latter sees the context of the batch's first caller.
+ * <p>The outermost interceptor is an instance of this class, for continuations of the caller; the innermost interceptor
+ * is another instance, for continuations of interceptors. In a batch, the innermost instance sees the context of the
+ * batch's first caller.
  */
 public final class ContextInvocationInterceptor implements InvocationInterceptor, Ordered {
 
@@ -27,7 +28,7 @@ public final class ContextInvocationInterceptor implements InvocationInterceptor
      * Creates an interceptor.
      *
      * @param registry the thread-locals to propagate besides the MDC
-     * @param order its order among interceptors
+     * @param order the order among interceptors
      */
     public ContextInvocationInterceptor(ContextRegistry registry, int order) {
         this.factory = CallerContext.factory(registry);

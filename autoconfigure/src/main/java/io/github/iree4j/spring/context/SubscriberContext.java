@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.springframework.util.ClassUtils;
 
 /**
- * Applies a subscriber's Reactor context to a call that is made at its subscription. Does nothing without Micrometer's
- * context propagation library.
+ * Applies a subscriber's Reactor context to a call made at subscription. Does nothing without Micrometer's context
+ * propagation library.
  */
 public final class SubscriberContext {
 
@@ -17,11 +17,11 @@ public final class SubscriberContext {
     private SubscriberContext() {}
 
     /**
-     * Makes a call with the thread-locals that a context contains; others are unchanged.
+     * Makes a call with the thread-locals contained in a context; others are unchanged.
      *
      * @param context the subscriber's context, of a type with a registered accessor
      * @param call makes the call
-     * @return the value that the call returned
+     * @return the value returned by the call
      * @param <T> the type of the value
      */
     public static <T> T within(Object context, Supplier<T> call) {

@@ -1,4 +1,4 @@
-/** Context propagation to the threads on which calls complete: MDC, observations, security. */
+/** Context propagation to the completing threads of calls: MDC, observations, security. */
 @NullMarked
 package io.github.iree4j.spring.context;
 

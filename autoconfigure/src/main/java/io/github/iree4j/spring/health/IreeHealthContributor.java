@@ -23,14 +23,15 @@ import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with its current members, and
+ * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with the current members, and
  * {@code progress}.
  *
  * <p>A lost device is up but degraded while another device of the runtime works, and down otherwise. A program is down
- * when it could not be loaded, a file that it uses in place was changed, or none of its devices works, out of service while it is being loaded, and up but degraded when
- * it could not be loaded again; one that is
- * loaded at its first call is up. A device of another machine is unknown until a program has opened it. Pools are up and report their usage. Progress is down
- * while calls are in flight, nothing advances and no program is known to serve new ones, and up but degraded while there are other problems. Never waits for work on a device.
+ * when loading has failed, a file used in place was changed, or none of the program's devices works; out of service
+ * during loading; and up but degraded when a reload has failed. A program to be loaded at the first call is up. A
+ * device of another machine is unknown until a program has opened the device. Pools are up and report usage. Progress
+ * is down while calls are in flight, nothing advances and no program is known to serve new calls, and up but degraded
+ * while there are other problems. Never waits for work on a device.
  */
 public final class IreeHealthContributor implements CompositeHealthContributor {
 
@@ -42,7 +43,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     private final Supplier<@Nullable Watchdog> watchdog;
 
     /**
-     * Creates a contributor for one runtime.
+     * Creates a contributor for a runtime.
      *
      * @param runtime the runtime whose devices to report
      * @param programs the programs to report
@@ -91,7 +92,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         return group(() -> runtime.options().devices(), name -> open(name, this::pool));
     }
 
-    /** The health of a device of another machine is not known before a program has opened it. */
+    /** Returns the health of an open device; unknown for a device of another machine before a program has opened the device. */
     private Health open(String name, Function<Device, Health> health) {
         return runtime.findDevice(name)
                 .map(health)
@@ -99,7 +100,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
                         () -> Health.unknown().withDetail("state", "not open").build());
     }
 
-    /** Whether work advances, and the problems that keep it from that. */
+    /** Returns an indicator of whether work advances, with the problems keeping work from advancing. */
     private HealthIndicator progress() {
         return () -> {
             Watchdog dog = watchdog.get();
@@ -232,7 +233,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
                 .toList();
     }
 
-    /** A program uses all of its devices. */
+    /** Returns whether all devices work; a program uses all of its devices. */
     private static boolean allWork(List<Device> devices) {
         return devices.stream().allMatch(device -> device.failure() == null);
     }
@@ -245,7 +246,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         return new Group(names, health);
     }
 
-    /** The current members of one kind. */
+    /** The current members of a kind. */
     private record Group(Supplier<List<String>> names, Function<String, Health> health)
             implements CompositeHealthContributor {
         @Override

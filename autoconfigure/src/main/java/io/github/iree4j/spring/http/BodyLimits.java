@@ -14,33 +14,32 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Limits on bodies of requests, for all of an application: the memory that requests in flight hold, the time that a
- * body may take, and the number of bodies that are awaited at once, each of which may block a thread. Safe from any
- * thread.
+ * Limits on request bodies, shared by an application: the memory held by requests in flight, the time of a body, and
+ * the number of bodies awaited at once, each possibly blocking a thread. Safe from any thread.
  *
- * <p>A request is charged for what it has sent, and for memory allocated for it, never for what it has announced. A
- * quarter of the memory is reserved for small requests, those of up to a 64th of it, so that large ones cannot crowd
- * them out. Its answer is charged until the client has read it; large answers that are not read have half of the memory
- * together. When a request is refused for lack of memory, answers give way to later ones if their clients have had the
- * {@linkplain #timeout time of a body} to read them: the largest first.
+ * <p>A request is charged for received bytes and for memory allocated for the request, never for announced bytes. A
+ * quarter of the memory is reserved for small requests (up to a 64th of the memory), so large requests cannot crowd
+ * small requests out. An answer is charged until the client has read the answer; large unread answers together have
+ * half of the memory. When a request is refused for lack of memory, answers give way to later answers if their clients
+ * have had the {@linkplain #timeout time of a body} for reading: the largest first.
  */
 public final class BodyLimits {
 
-    /** The property of the maximum size of a body, in messages. */
+    /** The property of the maximum size of a body, for messages. */
     public static final String SIZE = "iree.http.max-request-size";
 
-    /** The property of the memory, in messages. */
+    /** The property of the memory limit, for messages. */
     static final String MEMORY = "iree.http.max-in-flight-size";
 
-    /** The property of the time, in messages. */
+    /** The property of the time limit, for messages. */
     static final String TIMEOUT = "iree.http.body-timeout";
 
-    /** The property of the number, in messages. */
+    /** The property of the number of awaited bodies, for messages. */
     static final String CONCURRENT = "iree.http.max-concurrent-bodies";
 
     private static final int SMALL = 64;
 
-    /** A body that arrives at this rate, in bytes per second, or is read at it, may take as long as it likes. */
+    /** A body arriving, or being read, at this rate in bytes per second has no time limit. */
     private static final long RATE = 1 << 16;
 
     private final long memory;
@@ -57,10 +56,10 @@ public final class BodyLimits {
     /**
      * Creates limits.
      *
-     * @param memory maximum memory of requests in flight, bytes
+     * @param memory maximum memory of requests in flight, in bytes
      * @param timeout maximum time of a body, see {@link #patience}
      * @param concurrent maximum number of bodies awaited at once
-     * @throws IllegalArgumentException when one is not positive
+     * @throws IllegalArgumentException when a limit is not positive
      */
     public BodyLimits(long memory, Duration timeout, int concurrent) {
         this(memory, timeout, concurrent, System::nanoTime);
@@ -79,13 +78,13 @@ public final class BodyLimits {
     }
 
     /**
-     * Begins to receive a body. A body that has arrived with its headers does not count as awaited.
+     * Begins to receive a body. A body that has arrived together with the headers does not count as awaited.
      *
      * @param in the body; not closed
-     * @param length its declared length in bytes; negative when unknown
+     * @param length the declared length in bytes; negative when unknown
      * @param maximum maximum length in bytes
-     * @param property the property that sets the maximum, for the message
-     * @return the body; the caller closes it when the request has ended
+     * @param property the property setting the maximum, for the message
+     * @return the body; the caller closes the body when the request has ended
      * @throws ResponseStatusException 413 when the declared length exceeds the maximum; 503 when too many bodies are
      *     awaited
      */
@@ -96,7 +95,7 @@ public final class BodyLimits {
         return body;
     }
 
-    /** Charges an answer until it is closed. */
+    /** Charges an answer until closed. */
     LimitedBody answer(long bytes) {
         LimitedBody answer = receive(InputStream.nullInputStream(), 0, 0, MEMORY);
         try {
@@ -128,7 +127,7 @@ public final class BodyLimits {
     }
 
     /**
-     * Returns the most memory that one request may take: a quarter of all is reserved for small ones.
+     * Returns the maximum memory of a single request: a quarter of all memory is reserved for small requests.
      *
      * @return bytes
      */
@@ -137,7 +136,7 @@ public final class BodyLimits {
     }
 
     /**
-     * Returns the part of {@link #inFlight} that answers hold which clients have not read.
+     * Returns the part of {@link #inFlight} held by answers not yet read by clients.
      *
      * @return bytes
      */
@@ -146,7 +145,7 @@ public final class BodyLimits {
     }
 
     /**
-     * Returns the number of answers that clients have not read.
+     * Returns the number of answers not yet read by clients.
      *
      * @return the number at some moment
      */
@@ -155,15 +154,15 @@ public final class BodyLimits {
     }
 
     /**
-     * Makes room where requests are refused for another reason than memory: one answer gives way whose client has had the
-     * time of a body to read it.
+     * Makes room after a refusal for a reason other than memory: one answer gives way if the answer's client has had
+     * the time of a body for reading.
      */
     public void makeRoom() {
         answers.makeRoom(1);
     }
 
     /**
-     * Returns what is counted of requests, beside their memory.
+     * Returns the counts of requests, besides memory.
      *
      * @return the counts
      */
@@ -172,9 +171,9 @@ public final class BodyLimits {
     }
 
     /**
-     * Returns what held the memory of requests when the last one was refused for it.
+     * Returns the use of request memory at the latest refusal for lack of memory.
      *
-     * @return null when none was
+     * @return null without such a refusal
      */
     @Nullable
     Shortage shortage() {
@@ -182,7 +181,7 @@ public final class BodyLimits {
     }
 
     /**
-     * Returns the number of bodies that are awaited.
+     * Returns the number of awaited bodies.
      *
      * @return the number at some moment
      */
@@ -200,10 +199,11 @@ public final class BodyLimits {
     }
 
     /**
-     * Returns how long it may take until that much of a body of a request has arrived, or of an answer has been read.
+     * Returns the time limit for the arrival of the given number of bytes of a request body, or for reading such a part
+     * of an answer.
      *
-     * @param bytes their number
-     * @return the timeout and a second for each 64 KB, in nanoseconds
+     * @param bytes the number of bytes
+     * @return the timeout plus a second for each 64 KB, in nanoseconds
      */
     public long patience(long bytes) {
         return timeout.toNanos() + TimeUnit.SECONDS.toNanos(bytes / RATE);
@@ -226,7 +226,7 @@ public final class BodyLimits {
         awaited.release();
     }
 
-    /** Charges a request that already holds some memory. */
+    /** Charges a request that already holds the given memory. */
     void charge(long bytes, long held) {
         long limit = limit(held + bytes);
         for (long before = charged.get(); ; before = charged.get()) {
@@ -237,12 +237,12 @@ public final class BodyLimits {
         }
     }
 
-    /** Checks that a request that already holds some memory could be charged now. */
+    /** Checks whether a request that already holds the given memory could be charged now. */
     void check(long bytes, long held) {
         checkFree(bytes, charged.get(), limit(held + bytes));
     }
 
-    /** Charges an answer against what all may have that are not read; its memory is charged beside. */
+    /** Charges an answer against the share of unread answers; the memory itself is charged separately. */
     void chargeAnswer(long bytes) {
         long excess = answers.charge(bytes, memory, isSmall(bytes));
         if (excess > 0) {
@@ -263,7 +263,7 @@ public final class BodyLimits {
         answers.add(answer);
     }
 
-    /** A body is closed, which gives back so much of what is charged to answers. */
+    /** Records the closing of a body, and refunds the bytes charged to its answer. */
     void closed(LimitedBody body, long answer) {
         answers.remove(body);
         answers.refund(answer);
@@ -306,15 +306,15 @@ public final class BodyLimits {
     }
 
     /**
-     * What held the memory of requests when one was refused for it.
+     * The use of request memory at a refusal.
      *
-     * @param time when, in nanoseconds of the clock of the limits
-     * @param answers how many answers clients had not read
-     * @param inAnswers bytes of those
-     * @param requests how many requests were open beside
-     * @param inFlight bytes in all
-     * @param limit how many the request might have used
-     * @param excess how many more it needed
+     * @param time of the refusal, in nanoseconds of the clock of the limits
+     * @param answers number of unread answers
+     * @param inAnswers bytes of unread answers
+     * @param requests number of other open requests
+     * @param inFlight bytes in total
+     * @param limit bytes available to the refused request
+     * @param excess bytes needed by the refused request beyond the limit
      */
     record Shortage(long time, int answers, long inAnswers, int requests, long inFlight, long limit, long excess) {}
 

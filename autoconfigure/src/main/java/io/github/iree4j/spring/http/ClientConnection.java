@@ -1,19 +1,19 @@
 package io.github.iree4j.spring.http;
 
-/** The connection of the client whose request a thread serves, as far as a container says anything of it. */
+/** The connection of the client whose request a thread serves, as far as the container provides access. */
 public interface ClientConnection {
 
-    /** The attribute of a request that has its connection; absent where the container does not tell. */
+    /** The request attribute holding the connection; absent if the container does not provide a connection. */
     String ATTRIBUTE = ClientConnection.class.getName();
 
-    /** The thread that serves the request, on which what it calls ends with its client. */
+    /** Returns the thread serving the request; calls on this thread end with the client's connection. */
     Thread thread();
 
     /**
-     * Looks whether the client has closed the connection, or its half of it. Does not wait. On any thread, one at a time,
-     * while the thread that serves the request does not read or write.
+     * Checks whether the client has closed the connection, or the client's half of the connection. Does not wait. On
+     * any thread, one at a time, while the thread serving the request does not read or write.
      *
-     * @return false also when that is not known
+     * @return false also when unknown
      */
     boolean isClosed();
 }

@@ -19,8 +19,9 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
- * Ends calls of Spring MVC's clients that have closed their connections. While the thread that serves a request waits in a call, nothing reads
- * its connection: this looks at it every second. Calls whose threads do not wait for them are left alone. Thread-safe.
+ * Ends calls of Spring MVC clients that have closed their connections. While the thread serving a request waits in a
+ * call, nothing reads the connection, so this interceptor checks the connection every second. Calls whose threads do
+ * not wait are left alone. Thread-safe.
  */
 public final class DisconnectInterceptor implements InvocationInterceptor, Ordered {
 
@@ -36,7 +37,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
         this(CompletableFuture.delayedExecutor(INTERVAL_SECONDS, TimeUnit.SECONDS));
     }
 
-    /** Creates an interceptor that looks when {@code later} runs what it is given. */
+    /** Creates an interceptor that checks connections when {@code later} runs a submitted task. */
     DisconnectInterceptor(Executor later) {
         this.later = later;
     }
@@ -65,7 +66,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
         } finally {
             here.end();
         }
-        if (!call.isDone()) { // made elsewhere: this thread waits for it
+        if (!call.isDone()) { // made elsewhere: this thread waits for the call
             watch.instead(() -> call.completeExceptionally(failure(request, null)));
             call.whenComplete((_, _) -> watch.end());
             return call;
@@ -102,13 +103,13 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
 
     private void look() {
         watches.forEach(Watch::look);
-        armed.set(false); // before the check: one that begins meanwhile arms it itself
+        armed.set(false); // before the check: a watch beginning meanwhile arms the timer itself
         if (!watches.isEmpty()) {
             arm();
         }
     }
 
-    /** A connection while a call is made. Its monitor keeps the thread of the request in the call during a look. */
+    /** A connection during a call. During a check, the monitor keeps the request's thread in the call. */
     private final class Watch {
         private final ClientConnection connection;
         private Runnable ending;
@@ -127,7 +128,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
             }
         }
 
-        /** Sets how the call is ended from now on; ends it if that was tried before. */
+        /** Sets the action ending the call from now on; runs the action if an end was requested before. */
         void instead(Runnable other) {
             synchronized (this) {
                 ending = other;

@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * The elements of a tensor, some thousands at a time: as Java values all of an output may take eight times its memory, which
- * no limit of requests counts.
+ * The elements of a tensor, some thousands at a time: as Java values, a whole output may take eight times the output's
+ * memory, not counted by any limit of requests.
  */
 public final class ElementParts extends OutputStream {
 
@@ -30,14 +30,14 @@ public final class ElementParts extends OutputStream {
      * Passes on the elements of a tensor, in order.
      *
      * @param tensor with elements of whole bytes
-     * @param each gets tensors of one dimension, borrowed for the call
+     * @param each receives tensors of one dimension, borrowed for the call
      */
     public static void forEach(Tensor tensor, Consumer<Tensor> each) {
         ElementParts parts = new ElementParts(tensor.elementType(), each);
         try {
             tensor.writeTo(parts);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // none of its own
+            throw new UncheckedIOException(e); // never thrown by this stream itself
         }
         parts.pass();
     }

@@ -5,7 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.springframework.http.HttpStatus;
 
-/** Maps status codes of failed calls to HTTP statuses, by what the client should do. */
+/** Maps status codes of failed calls to HTTP statuses, by the recommended reaction of the client. */
 public final class HttpStatuses {
     private HttpStatuses() {}
 
@@ -14,7 +14,7 @@ public final class HttpStatuses {
      *
      * @param code the code of the failure
      * @return 4xx when a different request may succeed, 503 and 504 when the same request may succeed later, 500 and
-     *     501 when it will not
+     *     501 when the same request will not succeed
      */
     public static HttpStatus of(StatusCode code) {
         return switch (code) {
@@ -36,8 +36,9 @@ public final class HttpStatuses {
      * Returns the HTTP status of a failure.
      *
      * @param failure the failure
-     * @return as for its code; 413 when the call needs more memory than there can be; 429 when too many wait: after a 503 Tomcat closes the
-     *     connection, and making another costs a server that is asked for too much
+     * @return as for the failure's code; 413 when the call needs more memory than can ever be available; 429 when too
+     *     many requests wait: Tomcat closes the connection after a 503, and a new connection is costly for an
+     *     overloaded server
      */
     public static HttpStatus of(IreeException failure) {
         if (failure.detail(NeverFits.class) != null) {
@@ -47,10 +48,10 @@ public final class HttpStatuses {
     }
 
     /**
-     * Returns after how long the same request may succeed.
+     * Returns the delay after which the same request may succeed.
      *
      * @param failure the failure
-     * @return seconds, for the header {@code Retry-After}; 0 if it will not
+     * @return seconds, for the header {@code Retry-After}; 0 if the same request will not succeed
      */
     public static long retryAfter(IreeException failure) {
         RetryLater later = failure.detail(RetryLater.class);

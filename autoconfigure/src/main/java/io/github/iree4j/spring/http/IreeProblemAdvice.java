@@ -15,9 +15,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Renders failures of calls as problem details (RFC 9457): the status tells what the client should do, member {@code
- * code} is the status code of the runtime. Internal failures are logged and not disclosed: responses with status 500
- * have no detail. Covers all controllers, and is there only where the application asks for problem details.
+ * Renders failures of calls as problem details (RFC 9457): the status indicates the recommended reaction of the client,
+ * member {@code code} is the status code of the runtime. Internal failures are logged and not disclosed: responses with
+ * status 500 have no detail. Covers all controllers, and is present only if the application enables problem details.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)

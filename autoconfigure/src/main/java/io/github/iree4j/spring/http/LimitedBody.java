@@ -14,13 +14,13 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The body of a request within {@link BodyLimits}. Reading fails with status 413 when it is too long, and with 408 when
- * it takes too long, which is noticed when bytes arrive or the server's own timeout of connections ends the wait. Read
- * by one thread; closed by any.
+ * The body of a request within {@link BodyLimits}. Reading fails with status 413 for a body that is too long, and with
+ * 408 for a body that takes too long. A late body is detected when bytes arrive or the server's own connection timeout
+ * ends the wait. Read by one thread; closed by any.
  */
 public final class LimitedBody extends InputStream {
 
-    /** Bytes that are read before the body counts as awaited. */
+    /** Maximum length of a body read before the body counts as awaited. */
     private static final int EARLY = 1 << 16;
 
     private final BodyLimits limits;
@@ -33,11 +33,11 @@ public final class LimitedBody extends InputStream {
     private int earlyRead;
     private long count;
     private int weight;
-    private boolean awaited; // guarded by this, as are the next
+    private boolean awaited; // guarded by this, as are the next fields
     private boolean closed;
     private long charged;
     private boolean answered;
-    private volatile long answer; // of what is charged; written under the monitor
+    private volatile long answer; // the answer's part of the charged memory; written under the monitor
     private volatile long answeredAt;
     private final AtomicBoolean givenUp = new AtomicBoolean();
     private final AtomicReference<@Nullable Runnable> ending = new AtomicReference<>();
@@ -70,7 +70,7 @@ public final class LimitedBody extends InputStream {
         }
     }
 
-    /** Reads what has arrived, without waiting. */
+    /** Reads the bytes that have arrived, without waiting. */
     private void readEarly() {
         ByteArrayOutputStream arrived = new ByteArrayOutputStream();
         try {
@@ -83,16 +83,16 @@ public final class LimitedBody extends InputStream {
                 arrived.write(part, 0, read);
             }
         } catch (IOException e) {
-            // The next read reports it.
+            // The next read reports the failure.
         }
         early = arrived.toByteArray();
     }
 
     /**
-     * Charges memory for each further byte of the body, for readers that keep them. A body whose declared length cannot
-     * be charged now fails before it is read.
+     * Charges memory for each further byte of the body, for readers keeping the bytes. A body whose declared length
+     * cannot be charged now fails before being read.
      *
-     * @param bytes memory that a byte of the body takes
+     * @param bytes memory per byte of the body
      * @return this
      * @throws ResponseStatusException as {@link #charge}
      */
@@ -119,10 +119,11 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Charges memory that is allocated for the request until {@link #close}.
+     * Charges memory allocated for the request until {@link #close}.
      *
-     * @param bytes more memory
-     * @throws ResponseStatusException 503 when requests in flight hold too much; 413 when this one alone does
+     * @param bytes additional memory
+     * @throws ResponseStatusException 503 when requests in flight hold too much; 413 when this request alone exceeds
+     *     the limit
      */
     public synchronized void charge(long bytes) {
         if (!closed) {
@@ -134,7 +135,7 @@ public final class LimitedBody extends InputStream {
     /**
      * Returns memory before the request has ended.
      *
-     * @param bytes of those charged
+     * @param bytes number of charged bytes to return
      */
     public synchronized void refund(long bytes) {
         if (!closed) {
@@ -144,8 +145,7 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Charges memory for the answer, as {@link #charge}, and against what answers may have together that clients have not
-     * read.
+     * Charges memory for the answer, as {@link #charge}, and against the common share of unread answers.
      *
      * @param bytes of the answer
      * @throws ResponseStatusException as {@link #charge}
@@ -165,7 +165,7 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Says that the answer is made: what the request has sent is not needed any more, and from now on its client has the
+     * Reports that the answer is complete: the received bytes are no longer needed, and from now on the client has the
      * time of a body before the answer gives way to others.
      */
     public synchronized void answered() {
@@ -178,9 +178,9 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Says how to end the connection of a client that has not read its answer, in place of a failure to write more of it.
+     * Sets the action ending the connection of a client that has not read the answer, instead of failing a later write.
      *
-     * @param end runs once at most, on a thread of its own
+     * @param end runs once at most, on a dedicated thread
      */
     public void endUnread(Runnable end) {
         ending.set(end);
@@ -200,7 +200,7 @@ public final class LimitedBody extends InputStream {
         return answer;
     }
 
-    /** Whether the client has had its time, and the answer has not given way yet. */
+    /** Returns whether the client has had the time of a body, and the answer has not given way yet. */
     boolean mayGiveWay() {
         return !givenUp.get() && limits.now() - answeredAt > limits.timeout().toNanos();
     }
@@ -209,7 +209,7 @@ public final class LimitedBody extends InputStream {
         return givenUp.get();
     }
 
-    /** Has the answer give way to others. */
+    /** Makes the answer give way to others. */
     void giveUp() {
         if (givenUp.compareAndSet(false, true)) {
             limits.counts().refuse(Reason.UNREAD);
@@ -218,27 +218,27 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Returns whether the request is a small one, see {@link BodyLimits}, by what it is charged so far.
+     * Returns whether the request is small, see {@link BodyLimits}, judging by the memory charged so far.
      *
-     * @return false for one that should let others go first
+     * @return false for a request that should let others go first
      */
     public synchronized boolean isSmall() {
         return limits.isSmall(charged);
     }
 
     /**
-     * Counts and charges bytes of a body that arrives by another way than this stream; zero only checks the time.
+     * Counts and charges bytes of a body that does not arrive through this stream; zero only checks the time.
      *
-     * @param bytes how many have arrived since
-     * @throws ResponseStatusException 413 when the body is too long; 408 when it takes too long; otherwise as {@link
-     *     #charge}
+     * @param bytes number of bytes arrived since the last call
+     * @throws ResponseStatusException 413 when the body is too long; 408 when the body takes too long; otherwise as
+     *     {@link #charge}
      */
     public void receive(int bytes) {
         received(bytes);
         charge(bytes);
     }
 
-    /** Says that a body that arrives by another way is complete, and not awaited any more. */
+    /** Reports that a body not arriving through this stream is complete, and no longer awaited. */
     public void complete() {
         arrived();
     }
@@ -327,12 +327,13 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Limits the time in which the client reads the answer, as that of the body, and to less when it gives way to others. Writing to the
-     * result then fails; it is noticed when something has been read, and who reads nothing is left to the server's own timeout of
-     * connections, unless there is another {@linkplain #endUnread way} to end it.
+     * Limits the client's time for reading the answer, like the time of the body, and further when the answer gives way
+     * to others. After the limit, writing to the returned stream fails. The limit is detected after part of the answer
+     * has been read. A client reading nothing is left to the server's own connection timeout, unless the connection can
+     * be ended in {@linkplain #endUnread another way}.
      *
      * @param out writes the answer
-     * @return the same, from now on
+     * @return the stream to use from now on
      */
     public OutputStream timed(OutputStream out) {
         return new TimedOutput(limits, this, out);

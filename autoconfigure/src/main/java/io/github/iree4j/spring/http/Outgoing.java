@@ -10,9 +10,9 @@ import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.server.ServerHttpResponse;
 
 /**
- * A tensor that is written as a body. Clients of this server decide how long reading takes: a tensor for them is copied to the
- * heap and charged to requests in flight until it is closed, so that it keeps no memory of a device. A tensor for another server goes from
- * where it is.
+ * A tensor written as a body. Clients of this server decide how long reading takes: a tensor for such a client is
+ * copied to the heap and charged to requests in flight until closed, so the tensor keeps no device memory. A tensor for
+ * another server is sent from its current memory.
  */
 final class Outgoing implements AutoCloseable {
     private final Tensor tensor;
@@ -24,7 +24,7 @@ final class Outgoing implements AutoCloseable {
     }
 
     /**
-     * Takes ownership of a tensor that Spring MVC or a client of it writes.
+     * Takes ownership of a tensor written by Spring MVC or by an HTTP client.
      *
      * @param limits null for none
      * @throws org.springframework.web.server.ResponseStatusException when requests in flight hold too much
@@ -35,7 +35,7 @@ final class Outgoing implements AutoCloseable {
         }
         try {
             return charged(tensor, limits);
-        } catch (RuntimeException | Error e) { // the answer that says so has another length
+        } catch (RuntimeException | Error e) { // the answer reporting the failure has another length
             message.getHeaders().remove(HttpHeaders.CONTENT_LENGTH);
             throw e;
         }
@@ -62,12 +62,12 @@ final class Outgoing implements AutoCloseable {
         return tensor;
     }
 
-    /** What a tensor for a client of this server is charged to. */
+    /** Returns the body charged for a tensor sent to a client of this server. */
     LimitedBody body() {
         return Objects.requireNonNull(charged);
     }
 
-    /** Where it is written. */
+    /** Returns the stream for writing the tensor. */
     OutputStream to(HttpOutputMessage message) throws IOException {
         return charged == null ? message.getBody() : charged.timed(message.getBody());
     }

@@ -11,12 +11,12 @@ import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers of Spring WebFlux that are written as streams, each on a virtual thread, no faster than its client reads. On Netty, a client that
- * reads too slowly is disconnected.
+ * Answers of Spring WebFlux written as streams, each on a virtual thread, no faster than the client reads. On Netty, a
+ * client that reads too slowly is disconnected.
  */
 public final class ReactiveAnswer {
 
-    /** Reactor Netty takes up to 128 parts before any is sent. */
+    /** Size of a part; Reactor Netty takes up to 128 parts before sending the first. */
     private static final int CHUNK = 1 << 14;
 
     private static final boolean IS_NETTY =
@@ -40,12 +40,12 @@ public final class ReactiveAnswer {
     }
 
     /**
-     * Writes the body of a response, whose headers are set.
+     * Writes the body of a response whose headers are set.
      *
      * @param response the response
-     * @param body is charged for the answer until the result completes, which closes nothing
-     * @param writer writes it
-     * @return completes when all is sent
+     * @param body is charged for the answer until the result completes; completion closes nothing
+     * @param writer writes the answer
+     * @return completes when the whole body is sent
      */
     public static Mono<Void> write(ServerHttpResponse response, LimitedBody body, Writer writer) {
         Runnable sent = IS_NETTY ? UnreadResponses.watch(response, body) : () -> {};
@@ -63,12 +63,12 @@ public final class ReactiveAnswer {
                 .doFinally(_ -> sent.run());
     }
 
-    /** Writes a tensor, of which it takes ownership, in some format. */
+    /** Writes a tensor in some format, and takes ownership of the tensor. */
     interface Format {
         void write(Tensor tensor, OutputStream out) throws IOException;
     }
 
-    /** Writes a tensor, of which it takes ownership, as the body of a response. */
+    /** Writes a tensor as the body of a response, and takes ownership of the tensor. */
     static Mono<Void> write(ServerHttpResponse response, Tensor tensor, BodyLimits limits, Format format) {
         return Mono.using(
                 () -> Outgoing.charged(tensor, limits),

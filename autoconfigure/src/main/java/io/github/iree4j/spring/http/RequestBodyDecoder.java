@@ -22,12 +22,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Decodes a tensor that is a whole body, once it has arrived, within the {@linkplain BodyLimits limits} of requests. A body that is
- * too large fails with status 413.
+ * Decodes a tensor from a whole body, after the body has arrived, within the {@linkplain BodyLimits limits} of
+ * requests. A body that is too large fails with status 413.
  */
 abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
 
-    /** How often it is looked whether something has arrived, in the maximum time. */
+    /** Number of checks for arrived bytes within the maximum time. */
     private static final int LOOKS = 4;
 
     private final int maximumBytes;
@@ -38,8 +38,8 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
      * Creates a decoder.
      *
      * @param maximumBytes maximum length of a body
-     * @param weight memory that a byte of a body takes
-     * @param limits limits of bodies of requests, which are charged until they are decoded; null for none
+     * @param weight memory per byte of a body
+     * @param limits limits of request bodies, charged until decoded; null for none
      */
     RequestBodyDecoder(int maximumBytes, int weight, @Nullable BodyLimits limits, List<MediaType> types) {
         super(types.toArray(MimeType[]::new));
@@ -49,7 +49,7 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
         setMaxInMemorySize(maximumBytes);
     }
 
-    /** Decodes a body of so many bytes. */
+    /** Decodes a body with the given number of bytes. */
     abstract Tensor read(InputStream in, @Nullable MediaType mediaType, int length) throws IOException;
 
     @Override
@@ -74,8 +74,9 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
     }
 
     /**
-     * Limits the time of a body: in all, when something arrives, and while nothing does. The second is an operator behind
-     * the decoder, since one before it would drop buffers that arrive after a cancellation unreleased.
+     * Limits the time of a body: in total, on arrival of bytes, and while no bytes arrive. The latter limit is an
+     * operator behind the decoder, since an operator before the decoder would drop buffers arriving after a
+     * cancellation unreleased.
      */
     private static Mono<Tensor> received(
             Publisher<DataBuffer> buffers,

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 
-/** How many requests an application works on and how many it has refused, over HTTP and gRPC alike. Safe from any thread. */
+/** Numbers of requests in progress and of refused requests in an application, over HTTP and gRPC alike. Safe from any thread. */
 public final class RequestCounts {
 
     private final Map<Reason, LongAdder> refused = new EnumMap<>(Reason.class);
@@ -20,19 +20,19 @@ public final class RequestCounts {
         }
     }
 
-    /** Why a request was refused, or ended. */
+    /** The reason for refusing or ending a request. */
     public enum Reason {
-        /** Requests and answers that are not read hold the memory of requests. */
+        /** Requests and unread answers hold the memory of requests. */
         MEMORY,
         /** Too many bodies are awaited. */
         BODIES,
-        /** The body, or what it takes, is larger than it may be. */
+        /** The body, or the memory needed for the body, exceeds a maximum. */
         SIZE,
-        /** The body has not come in time. */
+        /** The body has not arrived in time. */
         SLOW,
         /** The client has not read the answer in time. */
         UNREAD,
-        /** Too many requests are computed and wait. */
+        /** Too many requests are being computed and waiting. */
         REQUESTS,
         /** Too many calls of gRPC are open. */
         CALLS,
@@ -49,11 +49,11 @@ public final class RequestCounts {
         }
     }
 
-    /** What is under way. */
+    /** A kind of work in progress. */
     public enum Work {
-        /** Requests of the protocol over HTTP that are computed, or whose answers are not read. */
+        /** Requests of the protocol over HTTP being computed, or with unread answers. */
         HTTP,
-        /** Requests of the protocol over HTTP that wait to be computed. */
+        /** Requests of the protocol over HTTP waiting to be computed. */
         HTTP_WAITING,
         /** As {@link #HTTP}, over gRPC. */
         GRPC,
@@ -66,19 +66,19 @@ public final class RequestCounts {
     }
 
     /**
-     * Counts a request that is refused.
+     * Counts a refused request.
      *
-     * @param reason why
+     * @param reason the reason
      */
     public void refuse(Reason reason) {
         count(reason).increment();
     }
 
     /**
-     * Returns how many requests were refused.
+     * Returns the number of refused requests.
      *
-     * @param reason why
-     * @return their number since the start
+     * @param reason the reason
+     * @return the number since the start
      */
     public long refused(Reason reason) {
         return count(reason).sum();
@@ -89,20 +89,20 @@ public final class RequestCounts {
     }
 
     /**
-     * Says who knows how much is under way.
+     * Registers the source of a work count.
      *
      * @param kind of work
-     * @param number returns how much at some moment
+     * @param number returns the count at some moment
      */
     public void measure(Work kind, IntSupplier number) {
         work.put(kind, number);
     }
 
     /**
-     * Returns how much is under way.
+     * Returns the amount of work in progress.
      *
      * @param kind of work
-     * @return how much at some moment; zero where nothing serves it
+     * @return the count at some moment; zero without a source
      */
     public int underWay(Work kind) {
         return work.getOrDefault(kind, () -> 0).getAsInt();

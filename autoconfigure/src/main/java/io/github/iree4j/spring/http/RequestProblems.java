@@ -9,18 +9,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells that requests are refused for lack of memory, from the first that is refused until none was for as long as work may stay as it is. What
- * is told of the memory is of the last refusal: later, it may be free.
+ * Reports refusals of requests for lack of memory, from the first refusal until no request has been refused for the
+ * watchdog's patience. The reported memory use is the use at the latest refusal: later, the memory may be free.
  */
 public final class RequestProblems implements ProblemSource {
 
     private final BodyLimits limits;
-    private @Nullable Shortage first; // of those that are told; guarded by this
+    private @Nullable Shortage first; // first reported refusal; guarded by this
 
     /**
      * Creates a source.
      *
-     * @param limits refuse the requests
+     * @param limits the limits refusing the requests
      */
     public RequestProblems(BodyLimits limits) {
         this.limits = limits;

@@ -5,16 +5,16 @@ import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
-/** The request of Spring MVC that the current thread serves. */
+/** The Spring MVC request served by the current thread. */
 final class RequestScope {
     private RequestScope() {}
 
-    /** Whether a message is a request to this server; otherwise it is the response to a client of it. */
+    /** Returns whether a message is a request to this server; otherwise the message is the response to an HTTP client of this application. */
     static boolean isServer(HttpInputMessage message) {
         return !(message instanceof ClientHttpResponse) && RequestContextHolder.getRequestAttributes() != null;
     }
 
-    /** Closes a body when the current request has ended, since what was read from it is used until then. */
+    /** Closes a body when the current request has ended, since data read from the body is used until then. */
     static void closeAtEnd(LimitedBody body) {
         RequestContextHolder.currentRequestAttributes()
                 .registerDestructionCallback(

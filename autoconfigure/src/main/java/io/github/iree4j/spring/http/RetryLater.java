@@ -4,9 +4,9 @@ import io.github.iree4j.status.FailureDetail;
 import java.time.Duration;
 
 /**
- * A request was refused because too many wait.
+ * Reports that a request was refused because too many requests wait.
  *
- * @param after in how long those that wait now will probably have been served
+ * @param after the time in which all currently waiting requests will probably have been served
  */
 public record RetryLater(Duration after) implements FailureDetail {
 

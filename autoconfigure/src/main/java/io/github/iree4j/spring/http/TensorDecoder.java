@@ -11,8 +11,8 @@ import org.springframework.util.MimeType;
 
 /**
  * Decodes tensors in bodies of Spring WebFlux and {@code WebClient}; see {@link TensorMediaTypes} for the formats. A
- * decoded tensor need not be closed. An invalid body fails as in Spring MVC: with an {@link
- * io.github.iree4j.status.IreeException}, or with status 413 when it is too large.
+ * decoded tensor need not be closed. An invalid body fails as in Spring MVC: with an
+ * {@link io.github.iree4j.status.IreeException}, or with status 413 when too large.
  */
 public final class TensorDecoder extends RequestBodyDecoder {
 
@@ -21,9 +21,9 @@ public final class TensorDecoder extends RequestBodyDecoder {
     private final int maximumBytes;
 
     /**
-     * Creates a decoder of a client, for responses of a server that it trusts to send them in time.
+     * Creates a decoder for HTTP clients, for responses of a server trusted to send in time.
      *
-     * @param maximumBytes maximum length of a body that is read
+     * @param maximumBytes maximum length of a body
      */
     public TensorDecoder(int maximumBytes) {
         this(maximumBytes, null);
@@ -32,8 +32,8 @@ public final class TensorDecoder extends RequestBodyDecoder {
     /**
      * Creates a decoder.
      *
-     * @param maximumBytes maximum length of a body that is read
-     * @param limits limits of bodies of requests, which are charged until they are decoded; null for none
+     * @param maximumBytes maximum length of a body
+     * @param limits limits of request bodies, charged until decoded; null for none
      */
     public TensorDecoder(int maximumBytes, @Nullable BodyLimits limits) {
         super(maximumBytes, WEIGHT, limits, TensorMediaTypes.ALL);

@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 
 /**
  * Encodes tensors in bodies of Spring WebFlux and {@code WebClient}; see {@link TensorMediaTypes} for the formats.
- * Closes a written tensor, since the handler that returned it cannot.
+ * Closes a written tensor, since the handler returning the tensor cannot.
  */
 public final class TensorEncoder extends AbstractEncoder<Tensor> {
 

@@ -13,8 +13,8 @@ import org.springframework.http.converter.AbstractHttpMessageConverter;
  * Reads and writes tensors in bodies of Spring MVC and {@code RestClient}; see {@link TensorMediaTypes} for the
  * formats.
  *
- * <p>A tensor that is read need not be closed, and devices that can use it in place. A written tensor is closed, since
- * the handler that returned it cannot do so.
+ * <p>A tensor read from a body need not be closed, and can be used in place by devices with that ability. A written
+ * tensor is closed, since the handler returning the tensor cannot do so.
  */
 public final class TensorHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
@@ -22,9 +22,9 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
     private final @Nullable BodyLimits limits;
 
     /**
-     * Creates a converter of a client, for responses of a server that it trusts to send them in time.
+     * Creates a converter for HTTP clients, for responses of a server trusted to send in time.
      *
-     * @param maximumBytes maximum length of a body that is read
+     * @param maximumBytes maximum length of a body
      */
     public TensorHttpMessageConverter(long maximumBytes) {
         this(maximumBytes, null);
@@ -33,8 +33,8 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
     /**
      * Creates a converter.
      *
-     * @param maximumBytes maximum length of a body that is read
-     * @param limits limits of bodies of requests; null for none
+     * @param maximumBytes maximum length of a body
+     * @param limits limits of request bodies; null for none
      */
     public TensorHttpMessageConverter(long maximumBytes, @Nullable BodyLimits limits) {
         super(TensorMediaTypes.ALL.toArray(MediaType[]::new));

@@ -11,12 +11,12 @@ import org.springframework.http.codec.EncoderHttpMessageWriter;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import reactor.core.publisher.Mono;
 
-/** Writes one tensor, with its element type and shape in the content type. */
+/** Writes a tensor, with the element type and shape in the content type. */
 public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tensor> {
 
     private final @Nullable BodyLimits limits;
 
-    /** Creates a writer of a client. */
+    /** Creates a writer for HTTP clients. */
     public TensorHttpMessageWriter() {
         this(null);
     }
@@ -24,7 +24,7 @@ public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tens
     /**
      * Creates a writer.
      *
-     * @param limits limits of requests, to which tensors are charged until clients have read them; null for none
+     * @param limits limits of requests; tensors are charged until read by clients; null for none
      */
     public TensorHttpMessageWriter(@Nullable BodyLimits limits) {
         super(new TensorEncoder());

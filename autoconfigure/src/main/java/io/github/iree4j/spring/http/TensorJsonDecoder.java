@@ -29,7 +29,7 @@ public final class TensorJsonDecoder extends RequestBodyDecoder {
      *
      * @param mapper a mapper with the {@link TensorJsonModule}
      * @param maximumBytes maximum size of a body
-     * @param limits limits of bodies of requests, which are charged until they are decoded
+     * @param limits limits of request bodies, charged until decoded
      */
     public TensorJsonDecoder(JsonMapper mapper, int maximumBytes, BodyLimits limits) {
         super(

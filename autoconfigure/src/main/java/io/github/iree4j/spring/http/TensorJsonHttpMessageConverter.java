@@ -17,13 +17,13 @@ import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads and writes a tensor that is the whole body as JSON, in the format of {@link TensorJsonModule}. A written tensor
- * is closed, since the handler that returned it cannot do so. Tensors nested in other objects are left to the general
+ * Reads and writes a tensor as a whole JSON body, in the format of {@link TensorJsonModule}. A written tensor is
+ * closed, since the handler returning the tensor cannot do so. Tensors nested in other objects are left to the general
  * JSON converter.
  */
 public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
-    /** Memory of a byte of JSON: an element of 8 bytes, kept twice, takes two characters at least. */
+    /** Memory per byte of JSON: an element of 8 bytes, kept twice, takes at least two characters. */
     static final int WEIGHT = 8;
 
     static final List<MediaType> TYPES = List.of(MediaType.APPLICATION_JSON, new MediaType("application", "*+json"));
@@ -73,7 +73,7 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
         }
     }
 
-    /** Tells the client why: of Spring's own failure to read a message it would learn that alone. */
+    /** Reports the reason to the client, since Spring's own failure to read a message would not. */
     static ResponseStatusException invalid(JacksonException failure) {
         String reason = failure instanceof TensorJsonModule.NotATensor ? failure.getOriginalMessage() : "no JSON";
         TokenStreamLocation location = failure.getLocation();

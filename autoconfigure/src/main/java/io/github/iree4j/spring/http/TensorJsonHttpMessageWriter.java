@@ -28,7 +28,7 @@ public final class TensorJsonHttpMessageWriter extends EncoderHttpMessageWriter<
      * Creates a writer.
      *
      * @param mapper a mapper with the {@link TensorJsonModule}
-     * @param limits limits of requests, to which tensors are charged until clients have read them
+     * @param limits limits of requests; tensors are charged until read by clients
      */
     public TensorJsonHttpMessageWriter(JsonMapper mapper, BodyLimits limits) {
         super(new JacksonJsonEncoder(mapper));

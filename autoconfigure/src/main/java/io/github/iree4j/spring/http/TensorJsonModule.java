@@ -22,8 +22,8 @@ import tools.jackson.databind.ser.std.StdSerializer;
 
 /**
  * Jackson module for tensors: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and
- * row-major; integers as numbers, {@code i1} as booleans. A tensor that is read need not be closed. A written tensor is
- * not closed here, but by the writers of whole bodies.
+ * row-major; integers as numbers, {@code i1} as booleans. A tensor read from JSON need not be closed. A written tensor
+ * is not closed here, but by the writers of whole bodies.
  */
 public final class TensorJsonModule extends SimpleModule {
 
@@ -32,7 +32,7 @@ public final class TensorJsonModule extends SimpleModule {
     /**
      * Creates the module.
      *
-     * @param maximumBytes maximum memory of the elements while they are read, 8 bytes each
+     * @param maximumBytes maximum memory of the elements during reading, 8 bytes each
      */
     public TensorJsonModule(long maximumBytes) {
         super("iree4j-tensors");
@@ -147,7 +147,7 @@ public final class TensorJsonModule extends SimpleModule {
         }
     }
 
-    /** Parsed numbers: integers until one has a fraction. They take 8 bytes each, in parts, so that growing copies nothing. */
+    /** Parsed numbers: integers until the first fraction. Numbers take 8 bytes each, in parts, so growing copies nothing. */
     private static final class Elements {
         private static final int PART = 1 << 13;
         private static final int FEW = 64;
@@ -233,7 +233,7 @@ public final class TensorJsonModule extends SimpleModule {
             return shape.length == 0 ? scalar(type) : shaped(type, shape);
         }
 
-        /** An empty shape means one dimension to those who copy arrays into tensors, but a scalar in JSON. */
+        /** Makes a scalar. An empty shape means one dimension when arrays are copied into tensors, but a scalar in JSON. */
         private Tensor scalar(ElementType type) {
             if (count != 1) {
                 throw new IreeException(
@@ -265,7 +265,7 @@ public final class TensorJsonModule extends SimpleModule {
         return new NotATensor(json, String.valueOf(message));
     }
 
-    /** JSON that is not a tensor, with a reason for clients: those of Jackson may name classes. */
+    /** JSON that is not a tensor, with a reason for clients: Jackson's reasons may name classes. */
     static final class NotATensor extends MismatchedInputException {
         private static final long serialVersionUID = 1L;
 

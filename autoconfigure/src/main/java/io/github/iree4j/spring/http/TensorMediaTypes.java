@@ -27,7 +27,7 @@ public final class TensorMediaTypes {
     /** NumPy's format. */
     public static final MediaType NPY = MediaType.valueOf("application/x-npy");
 
-    /** Raw elements; parameters {@code type} and {@code shape} describe them. */
+    /** Raw elements, described by the parameters {@code type} and {@code shape}. */
     public static final MediaType OCTET_STREAM = MediaType.APPLICATION_OCTET_STREAM;
 
     /** All supported types. */
@@ -35,14 +35,14 @@ public final class TensorMediaTypes {
 
     private TensorMediaTypes() {}
 
-    /** Whether a body of that type can be read as a tensor. */
+    /** Returns whether a body of the given type can be read as a tensor. */
     static boolean isReadable(@Nullable MediaType type) {
         return type != null
                 && (NPY.isCompatibleWith(type)
                         || (OCTET_STREAM.isCompatibleWith(type) && type.getParameter("type") != null));
     }
 
-    /** Whether a tensor can be written as that type. */
+    /** Returns whether a tensor can be written as the given type. */
     static boolean isWritable(@Nullable MediaType type) {
         return type == null || NPY.isCompatibleWith(type) || OCTET_STREAM.isCompatibleWith(type);
     }
@@ -53,7 +53,7 @@ public final class TensorMediaTypes {
      * @param length declared length in bytes; negative when unknown
      * @param maximumBytes maximum length
      * @throws IreeException INVALID_ARGUMENT and others when the body is not a tensor
-     * @throws ResponseStatusException 413 when it is too large
+     * @throws ResponseStatusException 413 when the body is too large
      */
     static Tensor readBody(InputStream in, MediaType type, long length, long maximumBytes) throws IOException {
         if (length > maximumBytes) {
@@ -85,9 +85,9 @@ public final class TensorMediaTypes {
     /**
      * Reads a tensor of limited size.
      *
-     * @param maximumBytes maximum size of its elements
-     * @throws IreeException INVALID_ARGUMENT and others when it is not a tensor; RESOURCE_EXHAUSTED when it is too
-     *     large
+     * @param maximumBytes maximum size of the elements
+     * @throws IreeException INVALID_ARGUMENT and others when the body is not a tensor; RESOURCE_EXHAUSTED when the
+     *     tensor is too large
      */
     static Tensor read(InputStream in, MediaType type, long maximumBytes) throws IOException {
         if (NPY.isCompatibleWith(type)) {
@@ -128,7 +128,7 @@ public final class TensorMediaTypes {
         return shape;
     }
 
-    /** The media type of a response with a tensor. */
+    /** Returns the media type of a response with a tensor. */
     static MediaType typeOf(Tensor tensor, @Nullable MediaType wanted) {
         if (wanted == null || NPY.isCompatibleWith(wanted)) {
             return NPY;

@@ -8,8 +8,8 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An answer, written in parts: after each the client must have been as fast as {@link BodyLimits#patience} says, and the answer must not have
- * given way to others.
+ * An answer written in parts: after each part, the client must have kept up with {@link BodyLimits#patience}, and the
+ * answer must not have given way to others.
  */
 final class TimedOutput extends FilterOutputStream {
 
@@ -55,7 +55,7 @@ final class TimedOutput extends FilterOutputStream {
             out.write(bytes, offset, length);
         } catch (IOException e) {
             boolean isLate = e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException;
-            if (isLate && !body.isGivenUp()) { // else it has been counted
+            if (isLate && !body.isGivenUp()) { // otherwise already counted
                 counts.refuse(Reason.UNREAD);
             }
             throw e;
@@ -65,7 +65,7 @@ final class TimedOutput extends FilterOutputStream {
     private IOException failure(String reason, long nanos) {
         IOException failure = new IOException("%s: %d bytes read in %d ms; raise '%s' if it may be"
                 .formatted(reason, count, TimeUnit.NANOSECONDS.toMillis(nanos), BodyLimits.TIMEOUT));
-        failure.setStackTrace(new StackTraceElement[0]); // clients decide how often servers log it
+        failure.setStackTrace(new StackTraceElement[0]); // clients decide how often servers log the failure
         return failure;
     }
 }

@@ -7,9 +7,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The answers that clients have not read. Large ones have a share of the memory of requests, so that clients that do not read leave the rest
- * to the bodies of others. Once a request is refused, those give way whose clients have had the time of a body. Thread-safe, without locks:
- * one request makes others give way.
+ * The answers not yet read by clients. Large answers have a share of the memory of requests, so slow clients leave the
+ * rest to the bodies of others. When a request is refused, answers give way if their clients have had the time of a
+ * body. Thread-safe, without locks: one request makes others give way.
  */
 final class UnreadAnswers {
 
@@ -20,11 +20,11 @@ final class UnreadAnswers {
     private final Set<LimitedBody> made = ConcurrentHashMap.newKeySet();
 
     /**
-     * Charges an answer against the share, whose limit does not bind the only one.
+     * Charges an answer against the share; the limit does not bind a sole answer.
      *
      * @param memory of all requests
-     * @param small whether it may have all of it
-     * @return bytes by which it is exceeded; then nothing is charged
+     * @param small whether the answer may use all memory
+     * @return excess bytes; then nothing is charged
      */
     long charge(long bytes, long memory, boolean small) {
         long limit = limit(memory, small);
@@ -54,12 +54,12 @@ final class UnreadAnswers {
         made.remove(answer);
     }
 
-    /** What is charged, also of answers that are being made. */
+    /** Returns the charged bytes, including answers in preparation. */
     long bytes() {
         return charged.get();
     }
 
-    /** What those hold that are made. */
+    /** Returns the bytes held by completed answers. */
     long madeBytes() {
         return made.stream().mapToLong(LimitedBody::answerBytes).sum();
     }
@@ -68,7 +68,7 @@ final class UnreadAnswers {
         return made.size();
     }
 
-    /** Has answers given up, the largest first, until so much memory will be free; fewer if clients have not had their time yet. */
+    /** Gives answers up, the largest first, until the given number of bytes will be free; fewer if clients still have time for reading. */
     void makeRoom(long bytes) {
         List<LimitedBody> late = made.stream()
                 .filter(LimitedBody::mayGiveWay)

@@ -22,18 +22,18 @@ import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
 import reactor.netty.http.server.HttpServerResponse;
 
 /**
- * Closes a connection whose client reads an answer of ours more slowly than {@link BodyLimits#patience} allows; Netty would keep it for ever.
- * The time begins when something waits, and ends when all of it is sent. Other answers of the application take as long as they like. For one
- * connection, whose thread calls it.
+ * Closes a connection whose client reads one of our answers more slowly than {@link BodyLimits#patience} allows; Netty
+ * would keep such a connection forever. The time begins when bytes are waiting, and ends when all bytes are sent. Other
+ * answers of the application have no time limit. Serves one connection, on the connection's thread.
  */
 public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
 
-    /** How many answers of ours a connection is sending. */
+    /** Number of our answers being sent on a connection. */
     static final AttributeKey<AtomicInteger> OURS = AttributeKey.valueOf("iree4j.unreadResponses");
 
     private final BodyLimits limits;
     private long begun;
-    /** Bytes of messages that are sent, since it began; and of those that are not, or in part. */
+    /** Bytes of messages sent since {@code begun}; {@code waiting} counts the bytes of unsent or partly sent messages. */
     private long sent;
 
     private long waiting;
@@ -47,14 +47,15 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
      * Adds the handler to a connection.
      *
      * @param pipeline of the connection
-     * @param limits say how long a client may take
+     * @param limits limit the time of a client
      */
     public static void addTo(ChannelPipeline pipeline, BodyLimits limits) {
         pipeline.addFirst("iree4j.unreadResponses", new UnreadResponses(limits));
     }
 
     /**
-     * Watches the connection of a response, where it is one of Netty's, until that is sent. It is closed when the answer gives way to others.
+     * Watches the connection of a Netty response until the response is sent. The connection is closed when the answer
+     * gives way to others.
      *
      * @return ends the watch
      */
@@ -63,9 +64,9 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
             return () -> {};
         }
         AtomicInteger[] ours = new AtomicInteger[1];
-        AtomicBoolean over = new AtomicBoolean(); // the next request may have come on its connection
+        AtomicBoolean over = new AtomicBoolean(); // the connection's next request may have arrived
         sent.withConnection(connection -> {
-            Channel parent = connection.channel().parent(); // of a stream of HTTP/2 its connection, else the server
+            Channel parent = connection.channel().parent(); // the connection of an HTTP/2 stream, otherwise the server
             Channel channel = parent == null || parent instanceof ServerChannel ? connection.channel() : parent;
             ours[0] = ours(channel);
             body.endUnread(() -> close(connection.channel(), over));

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Records the size of batches and the waiting time of the first call in each. */
+/** Records the size of batches and the waiting time of the first call in each batch. */
 public final class BatchMetrics implements BatchListener {
 
     private final Supplier<@Nullable MeterRegistry> registry;

@@ -390,7 +390,7 @@ public enum IreeMeters implements MeterDocumentation {
             return key;
         }
 
-        /** Human-readable description of its values. */
+        /** Human-readable description of the key's values. */
         public String getDescription() {
             return description;
         }

@@ -30,7 +30,7 @@ public final class IreeMetrics implements MeterBinder {
     private final Programs programs;
 
     /**
-     * Creates the meters of one runtime.
+     * Creates the meters of a runtime.
      *
      * @param runtime the runtime whose devices to measure
      * @param programs the programs whose calls to measure
@@ -71,7 +71,7 @@ public final class IreeMetrics implements MeterBinder {
     private void device(MeterRegistry registry, Device device) {
         String name = runtime.nameOf(device);
         if (runtime.isRemote(name)) {
-            removeAll(registry, name); // those of the device that it replaces
+            removeAll(registry, name); // meters of the replaced device
         }
         Tags tags = Tags.of(Key.DEVICE.asString(), name);
         for (int i = 0; i < device.queueCount(); i++) {
@@ -280,7 +280,7 @@ public final class IreeMetrics implements MeterBinder {
         return tags.and(Key.REASON.asString(), reason);
     }
 
-    /** A statistic of the pool of that name. */
+    /** Returns a statistic of the pool of the given name. */
     private static ToDoubleFunction<Device> of(String name, ToLongFunction<PoolStatistics> number) {
         return device -> {
             for (PoolStatistics pool : device.allocator().poolStatistics().pools()) {

@@ -26,20 +26,20 @@ import java.util.stream.Stream;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Binds the {@linkplain IreeMeters meters} of each program: its line, and its memory on each device. Programs that are
- * loaded later get theirs when they are ready.
+ * Binds the {@linkplain IreeMeters meters} of each program: the line, and the memory on each device. For programs
+ * loaded later, meters are bound when the program is ready.
  */
 public final class ProgramMetrics implements MeterBinder, ApplicationListener<ProgramStatusEvent> {
 
-    /** Stands for memory of no program. */
+    /** Stands for memory not belonging to a program. */
     private static final String NONE = "none";
 
     private final IreeRuntime runtime;
     private final Programs programs;
-    private final Map<MeterRegistry, Set<String>> registries = new ConcurrentHashMap<>(); // the programs that each has
+    private final Map<MeterRegistry, Set<String>> registries = new ConcurrentHashMap<>(); // the programs of each registry
 
     /**
-     * Creates the meters of one runtime.
+     * Creates the meters of a runtime.
      *
      * @param runtime the runtime whose devices to measure
      * @param programs the programs to measure
@@ -68,7 +68,7 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
         }
     }
 
-    /** Registers the meters of a program, once: they stay when it is replaced, and registries warn of a second time. */
+    /** Registers the meters of a program, once: the meters stay when the program is replaced, and registries warn of a second registration. */
     private void program(MeterRegistry registry, String name) {
         if (!Objects.requireNonNull(registries.get(registry)).add(name)) {
             return;

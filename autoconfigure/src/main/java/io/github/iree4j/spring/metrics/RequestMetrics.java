@@ -11,7 +11,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
-/** Binds the {@linkplain IreeMeters meters} of requests, over HTTP and gRPC alike: all of them, whatever an application serves. */
+/** Binds the {@linkplain IreeMeters meters} of requests, over HTTP and gRPC alike: all meters, regardless of the protocols served. */
 public final class RequestMetrics implements MeterBinder {
 
     private final BodyLimits limits;
@@ -19,7 +19,7 @@ public final class RequestMetrics implements MeterBinder {
     /**
      * Creates the meters.
      *
-     * @param limits know the memory of requests, and count them
+     * @param limits limit and count the memory of requests
      */
     public RequestMetrics(BodyLimits limits) {
         this.limits = limits;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Default convention of observed calls: {@code iree.invocations} with program, function, device, outcome and fault. */
 public class DefaultInvocationObservationConvention implements InvocationObservationConvention {
 
-    /** Name of the observation, and of its timer. */
+    /** Name of the observation and the observation's timer. */
     public static final String NAME = "iree.invocations";
 
     /** Creates the convention. */
@@ -57,8 +57,8 @@ public class DefaultInvocationObservationConvention implements InvocationObserva
     /**
      * Returns the name of a call's status.
      *
-     * @param error what the call failed with; null when it did not
-     * @return one of the names of {@link StatusCode}
+     * @param error the failure of the call; null on success
+     * @return a name of {@link StatusCode}
      */
     protected String outcome(@Nullable Throwable error) {
         return switch (error) {

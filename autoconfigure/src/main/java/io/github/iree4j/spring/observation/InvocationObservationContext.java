@@ -18,14 +18,14 @@ public class InvocationObservationContext extends Observation.Context {
      * Creates a context.
      *
      * @param request the call
-     * @param device name of the device that it runs on; several names are separated by commas
+     * @param device name of the call's device; several names are separated by commas
      */
     public InvocationObservationContext(InvocationRequest request, String device) {
         this.request = request;
         this.device = device;
     }
 
-    /** The call. */
+    /** Returns the call. */
     public InvocationRequest request() {
         return request;
     }
@@ -40,12 +40,12 @@ public class InvocationObservationContext extends Observation.Context {
                 Duration.ofNanos(System.nanoTime() - start));
     }
 
-    /** Whose fault it is that it failed; null while it has not. */
+    /** Returns the party responsible for the call's failure; null without a failure. */
     public @Nullable Fault fault() {
         return fault;
     }
 
-    /** The device that it runs on. */
+    /** Returns the name of the call's device. */
     public String device() {
         return device;
     }

@@ -40,7 +40,10 @@ public enum IreeObservationDocumentation implements ObservationDocumentation {
         DEVICE("device"),
         /** Status code of the call, such as OK or RESOURCE_EXHAUSTED. */
         OUTCOME("outcome"),
-        /** Whose fault a failure is, see {@link io.github.iree4j.spring.Fault}: caller, operator, model, device or unknown; none of a success. */
+        /**
+         * The party responsible for a failure, see {@link io.github.iree4j.spring.Fault}: caller, operator, model,
+         * device or unknown; none for a success.
+         */
         FAULT("fault");
 
         private final String key;

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /**
- * Observes calls. Callbacks of an asynchronous call run in the scope of the observation that was current when the call
- * was made, on whichever thread completes it, so that traces and logs stay connected.
+ * Observes calls. Callbacks of an asynchronous call run in the scope of the observation current at the time of the
+ * call, on any completing thread, to keep traces and logs connected.
  */
 public final class ObservationInvocationInterceptor implements InvocationInterceptor, Ordered {
 

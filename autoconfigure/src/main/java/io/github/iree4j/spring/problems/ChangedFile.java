@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A file that a program uses in place was changed: all of its calls fail.
+ * A file used in place by a program was changed: all calls of the program fail.
  *
  * @param subject the program
- * @param program its name
- * @param version its version
- * @param cause which file, and what has changed
+ * @param program the program's name
+ * @param version the program's version
+ * @param cause the file and the change
  */
 public record ChangedFile(String subject, String program, String version, String cause) implements Problem {
 

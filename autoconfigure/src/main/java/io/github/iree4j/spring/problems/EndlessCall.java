@@ -7,13 +7,13 @@ import java.util.List;
  * A call runs, or waits for a function written in Java, without an end.
  *
  * @param subject the program and the function
- * @param state what it does
- * @param waiting how much work is affected
- * @param chain the call, and calls in line behind it
- * @param holders who holds memory of its device; empty for none
- * @param since for how long it has done so
- * @param call the id of the call, the oldest if there are several
- * @param hasDeadline whether it ends at a deadline
+ * @param state the activity of the call
+ * @param waiting amount of affected work
+ * @param chain the call, and calls in line behind the call
+ * @param holders the holders of the device's memory; empty for none
+ * @param since duration of the state
+ * @param call the id of the call, or of the oldest of several calls
+ * @param hasDeadline whether the call ends at a deadline
  */
 public record EndlessCall(
         String subject,

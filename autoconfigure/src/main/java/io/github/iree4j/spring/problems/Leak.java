@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Tensors were dropped without being closed; their memory is lost.
+ * Tensors were dropped without being closed; the tensors' memory is lost.
  *
- * @param subject the program that they were charged to, and the place of their creation if that is recorded
- * @param count how many
+ * @param subject the program charged for the tensors, and the place of creation if recorded
+ * @param count number of tensors
  */
 public record Leak(String subject, long count) implements Problem {
 

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A device is lost: work on it has failed, and so will all later work.
+ * A device is lost: work on the device has failed, and all later work will fail.
  *
  * @param subject the device
- * @param cause why
- * @param chain the programs that run on it
+ * @param cause the reason
+ * @param chain the programs running on the device
  */
 public record LostDevice(String subject, String cause, List<String> chain) implements Problem {
 

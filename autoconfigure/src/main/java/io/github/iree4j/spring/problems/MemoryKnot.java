@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Work waits for memory that other work holds.
+ * Work waits for memory held by other work.
  *
  * @param subject the device
- * @param holders what each program holds
- * @param waiting how much work is affected
- * @param chain the work that waits, at least the oldest of it
+ * @param holders the memory held by each program
+ * @param waiting amount of affected work
+ * @param chain the waiting work, at least the oldest
  * @param since the longest wait
  */
 public record MemoryKnot(String subject, String holders, int waiting, List<String> chain, Duration since)

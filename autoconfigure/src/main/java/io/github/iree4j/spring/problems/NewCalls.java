@@ -8,11 +8,12 @@ import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.Known;
 
 /**
- * Whether new calls can be served while no work advances. It is enough that one program can serve some: the calls of others fail at their
- * deadlines, which is not worse elsewhere. Thread-safe.
+ * Determines whether new calls can be served while no work advances. A single program able to serve calls suffices:
+ * calls of other programs fail at their deadlines, as on any other instance. Thread-safe.
  *
- * <p>A program can serve calls when one of its instances is free, which no call holds, and so are its devices: no work is in flight there,
- * no call waits for memory, and a worker sleeps. That calls wait for fences of the application then holds up nobody else.
+ * <p>A program can serve calls when an instance is free, not held by any call, and the instance's devices are free: no
+ * work is in flight, no call waits for memory, and a worker sleeps. Calls waiting for fences of the application then
+ * hold up nobody else.
  */
 final class NewCalls {
 
@@ -24,7 +25,7 @@ final class NewCalls {
         this.programs = programs;
     }
 
-    /** Whether a program can serve calls; only while nothing has advanced for long, as work that advances counts as work that does not. */
+    /** Returns whether a program can serve calls. Valid only while nothing has advanced for long, since advancing work counts as stuck work. */
     Known canBeServed() {
         Known found = Known.NO;
         for (LoadedProgram each : programs.all()) {
@@ -48,13 +49,13 @@ final class NewCalls {
             if (device.failure() != null) {
                 return Known.NO;
             }
-            // Work in flight may end late or never, and a smaller call may get memory that others wait for.
+            // Work in flight may end late or never, and a smaller call may get memory for which others wait.
             free &= !isBusy(device) && device.allocator().poolStatistics().waiting() == 0;
         }
         return free ? Known.YES : Known.UNKNOWN;
     }
 
-    /** Whether a call has the turn of the program, and keeps it. */
+    /** Returns whether a call has the turn of the program, and keeps the turn. */
     private static boolean isHeld(Program instance, boolean overlaps) {
         return instance.pendingCalls(Signallers.MOST).stream().anyMatch(call -> switch (call.state()) {
             case RUNNING, IN_LINE -> true;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.problems;
 import java.time.Duration;
 import java.util.List;
 
-/** Something that keeps work from advancing, or will. */
+/** A condition that keeps, or will keep, work from advancing. */
 public sealed interface Problem
         permits UnsignalledFence,
                 MemoryKnot,
@@ -30,46 +30,46 @@ public sealed interface Problem
     /**
      * Returns the kind of problem.
      *
-     * @return one of {@link #KINDS}, for example {@code unsignalled-fence}; the value of a tag
+     * @return an element of {@link #KINDS}, for example {@code unsignalled-fence}; the value of a tag
      */
     String kind();
 
     /**
-     * Returns what has the problem; with the kind it identifies the problem.
+     * Returns the object with the problem; kind and subject identify the problem.
      *
      * @return for example {@code timeline 12 'tts'}
      */
     String subject();
 
     /**
-     * Describes it in a sentence.
+     * Describes the problem in a sentence.
      *
      * @return for a log line
      */
     String summary();
 
     /**
-     * Returns the work that is affected, each line with what it waits for, the oldest first.
+     * Returns the affected work, each line with the awaited work, the oldest first.
      *
      * @return program, function, traces, state and waits
      */
     List<String> chain();
 
     /**
-     * Returns what to do about it.
+     * Returns the recommended action.
      *
      * @return for an operator
      */
     String remedy();
 
     /**
-     * Returns for how long work has been affected.
+     * Returns the duration of the effect on work.
      *
-     * @return the time of the oldest; zero when there is none
+     * @return the time of the oldest affected work; zero without affected work
      */
     Duration since();
 
-    /** Whether the other is the same problem, perhaps with other work affected. */
+    /** Returns whether the other is the same problem, perhaps with other work affected. */
     default boolean isSame(Problem other) {
         return kind().equals(other.kind()) && subject().equals(other.subject());
     }

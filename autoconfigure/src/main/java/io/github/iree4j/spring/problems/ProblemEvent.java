@@ -2,7 +2,7 @@ package io.github.iree4j.spring.problems;
 
 import org.springframework.context.ApplicationEvent;
 
-/** Published once when a problem is found, and once when it is over. */
+/** Published once when a problem is found, and once when the problem has ended. */
 public final class ProblemEvent extends ApplicationEvent {
 
     private static final long serialVersionUID = 1L;
@@ -14,8 +14,8 @@ public final class ProblemEvent extends ApplicationEvent {
      * Creates an event.
      *
      * @param source the publisher of the event
-     * @param problem the problem, as it was found last
-     * @param over whether it is over
+     * @param problem the problem, as last found
+     * @param over whether the problem has ended
      */
     public ProblemEvent(Object source, Problem problem, boolean over) {
         super(source);
@@ -23,12 +23,12 @@ public final class ProblemEvent extends ApplicationEvent {
         this.over = over;
     }
 
-    /** The problem. */
+    /** Returns the problem. */
     public Problem problem() {
         return problem;
     }
 
-    /** Whether it is resolved. */
+    /** Returns whether the problem is resolved. */
     public boolean isResolved() {
         return over;
     }

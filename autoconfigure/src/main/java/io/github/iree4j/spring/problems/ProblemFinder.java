@@ -30,22 +30,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds problems in the state of a runtime at one moment. Each piece of work that has stayed as it is for too long is
- * followed to its roots: what it waits for, the operation that would signal that, what that waits for in turn; and a call
- * in line, to the call that has the turn. Work with the same root is one problem. Remembers from one look to the next
- * what queues have completed. Thread-safe.
+ * Finds problems in the state of a runtime at one moment. Each piece of work unchanged for too long is followed to its
+ * roots: the awaited point, the operation that would signal the point, the point awaited by this operation, and so on;
+ * and from a call in line, to the call with the turn. Work with the same root forms one problem. Remembers the
+ * completed work of queues from one look to the next. Thread-safe.
  *
- * <p>Work moves while it is looked at. That nothing signals a point is told only when it is so at a second look, which begins
- * after the first has ended: what was signalled meanwhile is not awaited any more. Where a queue has more operations than are
- * looked at, it is not told. A look costs time and memory in proportion to the operations and calls, and to those behind each
- * root.
+ * <p>Work moves during a look. A point is reported as unsignalled only when unsignalled at a second look, begun after
+ * the end of the first: points signalled meanwhile are no longer awaited. No such point is reported while a queue has
+ * more operations than are examined. A look costs time and memory in proportion to the operations and calls, and to the
+ * work behind each root.
  */
 public final class ProblemFinder {
 
-    /** The most roots of a kind that are told: those of the oldest work. */
+    /** The maximum number of reported roots of a kind: the roots of the oldest work. */
     private static final int ROOTS = 100;
 
-    /** The most lines of a chain. */
+    /** The maximum number of lines of a chain. */
     private static final int LINES = 50;
 
     private final IreeRuntime runtime;
@@ -53,13 +53,13 @@ public final class ProblemFinder {
     private final @Nullable InvocationService invocations;
     private final Iterable<ProblemSource> sources;
     private final int most; // operations of a queue
-    private final Map<Long, Standstill> standstills = new HashMap<>(); // by axis that is awaited; guarded by this
+    private final Map<Long, Standstill> standstills = new HashMap<>(); // by awaited axis; guarded by this
 
     /**
      * Creates a finder.
      *
      * @param runtime the runtime
-     * @param programs its programs
+     * @param programs the runtime's programs
      * @param invocations knows the traces of calls; null for none
      */
     public ProblemFinder(IreeRuntime runtime, Programs programs, @Nullable InvocationService invocations) {
@@ -70,7 +70,7 @@ public final class ProblemFinder {
      * Creates a finder.
      *
      * @param runtime the runtime
-     * @param programs its programs
+     * @param programs the runtime's programs
      * @param invocations knows the traces of calls; null for none
      * @param sources know further problems; iterated at each look
      */
@@ -82,7 +82,7 @@ public final class ProblemFinder {
         this(runtime, programs, invocations, sources, Signallers.MOST);
     }
 
-    /** Creates one that looks at so many operations of a queue. */
+    /** Creates a finder examining at most the given number of operations of a queue. */
     ProblemFinder(
             IreeRuntime runtime,
             Programs programs,
@@ -99,23 +99,23 @@ public final class ProblemFinder {
     /** A call with the name of its program. */
     record ActiveCall(String program, Program instance, PendingCall call) {}
 
-    /** A point that is awaited. */
+    /** An awaited point. */
     private record Point(long semaphore, long value) {
         static Point of(PendingOperation.Wait wait) {
             return new Point(wait.semaphore(), wait.value());
         }
     }
 
-    /** What work waits for, through other work or not. */
+    /** The cause of waiting, directly or through other work. */
     private static final class Root {
-        private final BitSet first = new BitSet(); // the work that waits for it not through other work
+        private final BitSet first = new BitSet(); // the work waiting directly for the root
         private final PendingOperation.@Nullable Wait wait;
         private final String cause;
-        private boolean hasDeadline; // of calls that run
-        private long call; // the number of the oldest of them
-        private String device = ""; // where they run
+        private boolean hasDeadline; // of running calls
+        private long call; // the number of the oldest running call
+        private String device = ""; // the device of the running calls
 
-        // What is told of all work that waits for it, for too long.
+        // Reported facts about all work waiting too long for the root.
         private final List<String> chain = new ArrayList<>();
         private Duration since = Duration.ZERO;
         private int count;
@@ -129,7 +129,7 @@ public final class ProblemFinder {
     /**
      * Looks for problems.
      *
-     * @param patience how long work may stay as it is
+     * @param patience time without change after which work is reported
      * @return the problems of this moment
      */
     public List<Problem> find(Duration patience) {
@@ -140,7 +140,7 @@ public final class ProblemFinder {
         return problems;
     }
 
-    /** The calls in flight, of all programs. */
+    /** Returns the calls in flight, of all programs. */
     List<ActiveCall> calls() {
         List<ActiveCall> calls = new ArrayList<>();
         for (Program program : runtime.programs()) {
@@ -151,19 +151,19 @@ public final class ProblemFinder {
         return calls;
     }
 
-    /** Whether a program or a worker runs, for a call that still has time by its deadline. A GPU does not tell. */
+    /** Returns whether a program or a worker runs, for a call with time left before the deadline. A GPU gives no such information. */
     boolean computes(List<ActiveCall> calls) {
         boolean runs = runtime.executor().sleepingWorkers() < runtime.executor().workers()
                 || calls.stream().anyMatch(each -> each.call.state() == PendingCall.State.RUNNING);
         return runs && (invocations == null || !invocations.areCallsLate());
     }
 
-    /** Whether a program can serve new calls although nothing advances. */
+    /** Returns whether a program can serve new calls although nothing advances. */
     Known newCallsCanBeServed() {
         return new NewCalls(runtime, programs).canBeServed();
     }
 
-    /** Work that is complete; grows whenever something advances. */
+    /** Returns the amount of completed work; grows with every advance. */
     long completed() {
         long completed = invocations == null ? 0 : invocations.endedCalls();
         for (Device device : runtime.devices()) {
@@ -174,10 +174,10 @@ public final class ProblemFinder {
         return completed;
     }
 
-    /** What a queue has completed, and since when it has stayed so. */
+    /** The completed epoch of a queue, and the start of the standstill. */
     private record Standstill(long completed, long since) {}
 
-    /** Returns those of some queues, of this process or another, whose work is awaited and of which none has ended for too long. */
+    /** Returns the queues, of this process or another, whose work is awaited without any completion for too long. */
     private synchronized Set<Long> stuckQueues(Set<Long> awaited, Duration patience, QueueNames names) {
         long now = System.nanoTime();
         standstills.keySet().retainAll(awaited);
@@ -194,7 +194,7 @@ public final class ProblemFinder {
         return stuck;
     }
 
-    /** One look at the runtime. Operations have the first numbers, calls the next, each kind the longest waiting first. */
+    /** A look at the runtime. Operations have the first numbers, calls the next, within each kind the longest waiting first. */
     private final class Look {
         private final Duration patience;
         private final QueueNames names = new QueueNames(runtime);
@@ -207,7 +207,7 @@ public final class ProblemFinder {
         private final Set<Long> stuck;
         private final Map<Point, Root> unsignalled = new LinkedHashMap<>();
         private final List<Root> knots = new ArrayList<>();
-        private final Set<Point> suspects = new HashSet<>(); // the points of both
+        private final Set<Point> suspects = new HashSet<>(); // the points of {@code unsignalled} and {@code knots}
         private final Map<String, Root> queues = new LinkedHashMap<>();
         private final Map<String, Root> memory = new LinkedHashMap<>();
         private final Map<String, Root> endless = new LinkedHashMap<>();
@@ -265,12 +265,12 @@ public final class ProblemFinder {
                     : describe(calls.get(work - operations.size()));
         }
 
-        /** The points that nothing seems to signal. */
+        /** Returns the points without an apparent signaller. */
         Set<Point> suspects() {
             return suspects;
         }
 
-        /** Returns the problems; of points that nothing signals, those that an earlier look has found too. */
+        /** Returns the problems; unsignalled points count only if also found by an earlier look. */
         List<Problem> problems(Set<Point> known) {
             List<Problem> problems = new ArrayList<>();
             lostDevices(problems);
@@ -308,7 +308,7 @@ public final class ProblemFinder {
             return problems;
         }
 
-        /** Returns the first roots for which work has waited too long, with that work. */
+        /** Returns the first roots for which work has waited too long, together with this work. */
         private Map<String, Root> affected(Map<String, Root> roots) {
             Map<String, Root> affected = new LinkedHashMap<>();
             roots.forEach((subject, root) -> {
@@ -333,7 +333,7 @@ public final class ProblemFinder {
             return affected;
         }
 
-        /** Whether a call came into line too late to be a problem by itself: it is affected by one all the same. */
+        /** Returns whether a call is in line behind a long call. Such a call, even if too recent to be a problem by itself, is affected. */
         private boolean isBehindALongCall(int work) {
             if (work < operations.size()) {
                 return false;
@@ -349,7 +349,7 @@ public final class ProblemFinder {
             for (PendingOperation.Wait wait : waits) {
                 if (!wait.promised()) {
                     followUnpromised(work, wait);
-                } else if (wait.producerEpoch() == 0) { // promised from outside
+                } else if (wait.producerEpoch() == 0) { // promised from outside the runtime
                     unsignalled(wait).first.set(work);
                 } else if (stuck.contains(wait.producerAxis())) {
                     root(
@@ -363,7 +363,7 @@ public final class ProblemFinder {
             }
         }
 
-        /** Queues without order make no promises. */
+        /** Follows a wait without a promise: unordered queues make no promises. */
         private void followUnpromised(int work, PendingOperation.Wait wait) {
             Signallers.Submitted signaller = signallers.of(wait);
             if (signaller == null) {
@@ -391,7 +391,7 @@ public final class ProblemFinder {
             return unsignalled.computeIfAbsent(Point.of(wait), _ -> new Root(wait, ""));
         }
 
-        /** Operations that wait for one another. */
+        /** Finds cycles of waiting operations. */
         private void findKnots() {
             BitSet knotted = graph.knotted();
             BitSet left = (BitSet) knotted.clone();

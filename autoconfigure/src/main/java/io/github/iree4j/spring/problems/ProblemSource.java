@@ -3,14 +3,14 @@ package io.github.iree4j.spring.problems;
 import java.time.Duration;
 import java.util.List;
 
-/** Knows problems of work that the runtime does not have. Called by the watchdog's thread and those that look. */
+/** A source of problems outside the runtime's work. Called by the watchdog's thread and other looking threads. */
 @FunctionalInterface
 public interface ProblemSource {
 
     /**
      * Looks for problems.
      *
-     * @param patience how long work may stay as it is
+     * @param patience time without change after which work is reported
      * @return the problems of this moment
      */
     List<Problem> find(Duration patience);

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Names the queues of a runtime, and says what work waits for. */
+/** Names the queues of a runtime, and describes awaited points. */
 public final class QueueNames {
 
     private final IreeRuntime runtime;
@@ -30,8 +30,8 @@ public final class QueueNames {
     /**
      * Creates the names of the queues of some devices.
      *
-     * @param runtime names its own devices; others have their id
-     * @param devices of its scheduling domain
+     * @param runtime names the runtime's own devices; other devices have their id
+     * @param devices of the runtime's scheduling domain
      */
     public QueueNames(IreeRuntime runtime, List<Device> devices) {
         this.runtime = runtime;
@@ -42,12 +42,12 @@ public final class QueueNames {
         }
     }
 
-    /** Device and queue, or the textual form of the axis when it is not of this runtime. */
+    /** Returns device and queue, or the textual form of an axis outside this runtime. */
     public String name(long axis) {
         return names.getOrDefault(axis, Axis.toString(axis));
     }
 
-    /** The last operation that a queue has completed, with all before it. */
+    /** Returns the last operation completed by a queue, with all earlier operations. */
     public long completed(long axis) {
         return runtime.device().schedulingDomain().tracker().completed(axis);
     }
@@ -57,12 +57,12 @@ public final class QueueNames {
         return "timeline " + id + (name.isEmpty() ? "" : " '" + name + "'");
     }
 
-    /** Describes a point that an operation will signal. */
+    /** Describes a point to be signalled by an operation. */
     public static String describe(PendingOperation.Point point) {
         return timeline(point.semaphore(), point.timeline()) + " to " + point.value();
     }
 
-    /** Describes a point that is awaited, and what will signal it. */
+    /** Describes an awaited point, and the point's signaller. */
     private String describe(PendingOperation.Wait wait, Signallers signallers) {
         String point = "%s to reach %d, currently %d; "
                 .formatted(timeline(wait.semaphore(), wait.timeline()), wait.value(), wait.reached());
@@ -94,7 +94,7 @@ public final class QueueNames {
                                 unread.stream().map(queue -> name(queue.axis())).collect(Collectors.joining(", ")));
     }
 
-    /** Describes what an operation waits for. */
+    /** Describes the waits of an operation. */
     public List<String> waitsOf(PendingOperation operation, Signallers signallers) {
         return operation.forMemory()
                 ? List.of("memory held by other work, see 'pools'")
@@ -103,7 +103,7 @@ public final class QueueNames {
                         .toList();
     }
 
-    /** Describes what a call waits for; empty when it runs. */
+    /** Describes the waits of a call; empty while the call runs. */
     public List<String> waitsOf(PendingCall call, Signallers signallers) {
         if (!call.waits().isEmpty()) {
             return call.waits().stream().map(wait -> describe(wait, signallers)).toList();

@@ -4,26 +4,26 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Requests are refused for lack of memory for requests.
+ * Requests are refused for lack of request memory.
  *
- * @param property the property that sets its limit
- * @param memory its limit in bytes
- * @param held what held the memory when the last one was refused
- * @param ago when that was
- * @param since for how long requests have been refused, again and again
+ * @param property the property setting the memory limit
+ * @param memory the limit in bytes
+ * @param held the use of the memory at the latest refusal
+ * @param ago the time since the latest refusal
+ * @param since duration of the repeated refusals
  */
 public record RefusedRequests(String property, long memory, Held held, Duration ago, Duration since)
         implements Problem {
 
     /**
-     * What held the memory of requests when one was refused for it.
+     * The use of request memory at a refusal.
      *
-     * @param answers how many answers clients had not read
-     * @param inAnswers bytes of answers
-     * @param bodies how many requests there were beside, with their bodies
-     * @param inBodies bytes of those
-     * @param limit how many bytes the request might have used
-     * @param excess how many more it needed
+     * @param answers number of unread answers
+     * @param inAnswers bytes of unread answers
+     * @param bodies number of other requests, with their bodies
+     * @param inBodies bytes of these requests
+     * @param limit bytes available to the refused request
+     * @param excess bytes needed by the refused request beyond the limit
      */
     public record Held(int answers, long inAnswers, int bodies, long inBodies, long limit, long excess) {}
 

@@ -14,38 +14,38 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pending operations of a runtime and those in flight, and what they will signal: a snapshot. The operations of a queue are
- * read up to a limit, further ones once a signaller is not among them, up to {@link #MOST}; beyond that it is not known what
- * signals a point. Confined to one thread.
+ * The pending and in-flight operations of a runtime, with the points to be signalled: a snapshot. The operations of a
+ * queue are read up to a limit, further operations when a signaller is missing, up to {@link #MOST}; beyond this number
+ * the signaller of a point is unknown. Confined to one thread.
  */
 public final class Signallers {
 
-    /** The most operations of a queue that are looked at; the cost is in proportion to their number. */
+    /** The maximum number of examined operations of a queue; the cost is in proportion to the number. */
     static final int MOST = 1 << 17;
 
-    /** The most operations that are looked at in vain, over all points of one timeline that operations of it wait for. */
+    /** The maximum number of operations examined without success, over all points of a timeline awaited by operations that signal the timeline. */
     private static final int MOST_STEPS = 1 << 22;
 
     /**
-     * An operation that is not over.
+     * An operation that has not ended.
      *
-     * @param queue its queue
+     * @param queue the operation's queue
      * @param operation the operation
-     * @param issued whether it is in flight; otherwise the queue holds it back
+     * @param issued whether the operation is in flight; otherwise the queue defers the operation
      */
     public record Submitted(DeviceQueue queue, PendingOperation operation, boolean issued) {}
 
     private record Signal(long value, Submitted by) {}
 
-    /** What will signal a timeline. */
+    /** The signals expected on a timeline. */
     private static final class Timeline {
         private final List<Signal> signals = new ArrayList<>(1);
         private boolean sorted;
 
-        /** The index of the first signal of a value or more. */
+        /** Returns the index of the first signal of a value or more. */
         int from(long value) {
             if (!sorted) {
-                signals.sort(Comparator.comparingLong(Signal::value)); // stable: those in flight are first
+                signals.sort(Comparator.comparingLong(Signal::value)); // stable: operations in flight come first
                 sorted = true;
             }
             int low = 0;
@@ -69,7 +69,7 @@ public final class Signallers {
     private final List<Submitted> operations;
     private final Map<Long, Timeline> timelines = new HashMap<>();
     private final Set<Point> unsignalled = new HashSet<>();
-    private final List<DeviceQueue> unread = new ArrayList<>(); // have more operations than the limit
+    private final List<DeviceQueue> unread = new ArrayList<>(); // queues with more operations than the limit
     private int limit;
     private int steps;
 
@@ -77,13 +77,13 @@ public final class Signallers {
      * Takes a snapshot.
      *
      * @param runtime the runtime
-     * @param listed how many pending operations of each queue are listed, the longest waiting first
+     * @param listed number of listed pending operations of each queue, the longest waiting first
      */
     public Signallers(IreeRuntime runtime, int listed) {
         this(runtime, listed, MOST);
     }
 
-    /** Takes one that reads at most so many operations of a queue. */
+    /** Takes a snapshot that reads at most the given number of operations of a queue. */
     Signallers(IreeRuntime runtime, int listed, int most) {
         this.runtime = runtime;
         this.most = most;
@@ -91,7 +91,7 @@ public final class Signallers {
         this.operations = read();
     }
 
-    /** Reads those that wait, and then those in flight: an operation goes from one list to the other. */
+    /** Reads pending operations before operations in flight: an operation moves from the first list to the second. */
     private List<Submitted> read() {
         List<Submitted> pending = new ArrayList<>();
         List<Submitted> issued = new ArrayList<>();
@@ -136,17 +136,17 @@ public final class Signallers {
         }
     }
 
-    /** Returns the pending operations that are listed, queue by queue. */
+    /** Returns the listed pending operations, queue by queue. */
     public List<Submitted> operations() {
         return operations;
     }
 
     /**
-     * Returns the operation that will signal a point without a promise: of those that signal as much or more, without waiting for
-     * the point themselves, the one that signals least.
+     * Returns the operation that will signal a point without a promise: among operations signalling at least the value,
+     * without waiting for the point themselves, the operation signalling least.
      *
      * @param wait the point
-     * @return the operation; null when there is none, or when it is not known: see {@link #unread}
+     * @return the operation; null when there is none, or when unknown: see {@link #unread}
      */
     public @Nullable Submitted of(PendingOperation.Wait wait) {
         Submitted found = find(wait);
@@ -184,7 +184,10 @@ public final class Signallers {
         return false;
     }
 
-    /** Returns the queues with further operations, which may signal what none that was looked at does; empty when all were. */
+    /**
+     * Returns the queues with further operations, possible signallers of points without an examined signaller; empty
+     * when all operations were examined.
+     */
     public List<DeviceQueue> unread() {
         return steps < MOST_STEPS ? unread : queues();
     }

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Work waits for memory that the application keeps in results and tensors that it has not closed.
+ * Work waits for memory kept by the application in unclosed results and tensors.
  *
  * @param subject the device
- * @param openTensors how many tensors are open
- * @param kept bytes that the application keeps
- * @param holders what each program holds
- * @param waiting how much work is affected
- * @param chain the work that waits, at least the oldest of it
+ * @param openTensors number of open tensors
+ * @param kept bytes kept by the application
+ * @param holders the memory held by each program
+ * @param waiting amount of affected work
+ * @param chain the waiting work, at least the oldest
  * @param since the longest wait
  */
 public record SlowConsumer(

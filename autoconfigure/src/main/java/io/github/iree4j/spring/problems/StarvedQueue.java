@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A queue does not advance although it has work, or a line does not although calls of its program end.
+ * A queue does not advance although the queue has work, or a line does not although calls of the line's program end.
  *
  * @param subject the queue of a device, or the line of a program
- * @param cause what it is at
- * @param waiting how much work is affected
- * @param chain the work that waits, at least the oldest of it
- * @param since for how long it has been like this
+ * @param cause the current position or activity
+ * @param waiting amount of affected work
+ * @param chain the waiting work, at least the oldest
+ * @param since duration of this state
  */
 public record StarvedQueue(String subject, String cause, int waiting, List<String> chain, Duration since)
         implements Problem {

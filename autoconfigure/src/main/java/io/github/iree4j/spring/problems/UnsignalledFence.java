@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Work waits for a point of a timeline that no submitted operation signals.
+ * Work waits for a point of a timeline not signalled by any submitted operation.
  *
  * @param subject the timeline
  * @param value the awaited value
- * @param reached the value that it has reached
- * @param external whether external code has promised to signal it
- * @param waiting how much work is affected
- * @param chain the work that waits, at least the oldest of it
+ * @param reached the current value
+ * @param external whether external code has promised a signal of the value
+ * @param waiting amount of affected work
+ * @param chain the waiting work, at least the oldest
  * @param since the longest wait
  */
 public record UnsignalledFence(

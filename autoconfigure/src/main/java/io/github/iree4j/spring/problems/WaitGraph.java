@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which work waits for which. Work has a number, and an edge leads from what waits to what will signal. Each method takes time and
- * memory in proportion to the work and its edges, and none is recursive: a chain may be as long as the work. Confined to one
- * thread.
+ * A graph of work waiting for other work. Work has a number, and an edge leads from waiting work to the future
+ * signaller. Each method takes time and memory in proportion to the work and the edges, and no method is recursive: a
+ * chain may be as long as the work. Confined to one thread.
  */
 final class WaitGraph {
     private static final int NONE = -1;
@@ -26,7 +26,7 @@ final class WaitGraph {
     private int[] nextOut = new int[16];
     private int[] nextIn = new int[16];
 
-    /** Creates a graph of so much work, without edges. */
+    /** Creates a graph of the given amount of work, without edges. */
     WaitGraph(int works) {
         firstOut = new int[works];
         firstIn = new int[works];
@@ -52,7 +52,7 @@ final class WaitGraph {
         firstIn[onWhat] = edge;
     }
 
-    /** Returns some work and all that waits for it, also through other work. */
+    /** Returns some work and all work waiting for some of this work, also through other work. */
     BitSet behind(BitSet some) {
         BitSet found = (BitSet) some.clone();
         int[] open = new int[firstIn.length];
@@ -71,7 +71,7 @@ final class WaitGraph {
         return found;
     }
 
-    /** Returns the work that is part of a cycle, or waits for some that is. */
+    /** Returns the work in a cycle, and the work waiting for such work. */
     BitSet knotted() {
         int works = firstOut.length;
         int[] left = new int[works];
@@ -102,9 +102,9 @@ final class WaitGraph {
     /**
      * Returns a cycle.
      *
-     * @param start work that is part of one, or waits for some that is
+     * @param start work in a cycle, or waiting for such work
      * @param knotted all such work
-     * @return its edges, in order
+     * @return the edges of the cycle, in order
      */
     List<Edge> cycle(int start, BitSet knotted) {
         BitSet passed = new BitSet(firstOut.length);

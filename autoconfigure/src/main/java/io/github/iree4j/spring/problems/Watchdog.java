@@ -23,20 +23,20 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /**
- * Looks at regular times for work that does not advance. A problem that is found becomes one {@link ProblemEvent}, one
- * entry of the {@link IreeEvents}, and one line of the log, however long it lasts and whatever waits behind it. While
- * work is in flight, nothing at all has advanced for as long, and no program is known to serve new calls, the application refuses traffic;
- * a call that computes advances until its deadline. It
- * refuses traffic as well while a file that a program uses in place is changed. Thread-safe.
+ * Looks at regular times for work that does not advance. Each found problem leads to one {@link ProblemEvent}, one
+ * entry of the {@link IreeEvents}, and one line of the log, regardless of the problem's duration and of the work behind
+ * the problem. The application refuses traffic while work is in flight, nothing at all has advanced for the configured
+ * time, and no program is known to serve new calls; a computing call counts as advancing until the call's deadline. The
+ * application also refuses traffic while a file used in place by a program is changed. Thread-safe.
  */
 public final class Watchdog implements SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
 
-    /** Looks after which a file that does not change counts as written. A guess: copying may pause. */
+    /** Number of looks after which an unchanging file counts as written. A guess: copying may pause. */
     private static final int SETTLED = 5;
 
-    /** Looks after which a file that is still changed counts so again, since what was done about it may have failed. */
+    /** Number of looks after which a still changed file counts again, since the earlier reaction may have failed. */
     private static final int AGAIN = 60;
 
     private final ProblemFinder finder;
@@ -51,22 +51,22 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private volatile List<Problem> problems = List.of();
     private volatile boolean stalled;
     private volatile @Nullable ScheduledFuture<?> looking;
-    private long found; // guarded by this, like the rest
+    private long found; // guarded by this, as are the other fields
     private long completed = -1;
     private Map<Long, PendingCall> before = new HashMap<>(); // calls of the previous look
     private long advanced;
     private boolean refusing;
-    private Map<ChangedFile, Integer> looksAtChanged = new HashMap<>(); // that have not changed again since
+    private Map<ChangedFile, Integer> looksAtChanged = new HashMap<>(); // files not changed again, with the number of looks
 
     /**
      * Creates a watchdog.
      *
-     * @param after how long work may stay as it is
+     * @param after time without change after which work is reported
      * @param interval the time between looks
      * @param scheduler runs the looks; closed with the watchdog
      * @param clock nanoseconds
-     * @param settled called with a file that was changed, once it has stayed so for {@value #SETTLED} looks, and every {@value #AGAIN}
-     *     looks while it stays so; returns at once
+     * @param settled called with a changed file, once the file has stayed the same for {@value #SETTLED} looks, and
+     *     every {@value #AGAIN} looks while the file stays the same; returns at once
      */
     public Watchdog(
             ProblemFinder finder,
@@ -88,17 +88,17 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         this.advanced = clock.getAsLong();
     }
 
-    /** The problems of the last look. */
+    /** Returns the problems of the last look. */
     public List<Problem> problems() {
         return problems;
     }
 
-    /** How many problems were found so far. */
+    /** Returns the number of problems found so far. */
     public synchronized long found() {
         return found;
     }
 
-    /** Whether work is in flight, nothing advances, and no program is known to serve new calls. */
+    /** Returns whether work is in flight, nothing advances, and no program is known to serve new calls. */
     public boolean isStalled() {
         return stalled;
     }
@@ -129,7 +129,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         for (Problem each : now) {
             if (each
                     instanceof
-                    ChangedFile changed) { // equal when it has not changed again: the cause has size and times
+                    ChangedFile changed) { // equal unless changed again: the cause has size and times
                 int count = looksAtChanged.getOrDefault(changed, 0) + 1;
                 looks.put(changed, count);
                 if (count % AGAIN == SETTLED) {
@@ -176,7 +176,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         boolean moved = calls.isEmpty()
                 || done != completed
                 || finder.computes(calls)
-                || !states.keySet().containsAll(before.keySet()) // one has ended
+                || !states.keySet().containsAll(before.keySet()) // a call has ended
                 || before.values().stream().anyMatch(each -> hasMoved(each, states.get(each.id())));
         completed = done;
         before = states;
@@ -184,7 +184,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
             advanced = now;
         }
         boolean still = !moved && now - advanced >= after.toNanos();
-        // Unknown counts as no: clients find another instance, and whatever ends here brings this one back.
+        // Unknown counts as no: clients find another instance, and the end of any work here brings this instance back.
         Known serving = still ? finder.newCallsCanBeServed() : Known.YES;
         boolean stalls = serving != Known.YES;
         if (stalls != stalled) {
@@ -222,10 +222,10 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         if (now != null) {
             now.cancel(false);
         }
-        problems = new ArrayList<>(); // what is in flight ends now
+        problems = new ArrayList<>(); // work in flight ends now
     }
 
-    /** Stops for good, and ends the thread that looks. */
+    /** Stops for good, and ends the looking thread. */
     @Override
     public void close() {
         stop();

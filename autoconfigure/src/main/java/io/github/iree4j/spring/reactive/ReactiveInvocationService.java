@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Calls functions of the application's programs by name, for callers that use Reactor.
+ * Calls functions of the application's programs by name, for callers using Reactor.
  *
- * <p>A call is made at each subscription, and cancelled with it. Delivered results belong to the subscriber; results
- * that arrive after cancellation are closed. {@link #invoke(String, Function, Object...)} closes them for callers that
- * only need values. Subscribers run on a virtual thread, where they may block.
+ * <p>A call is made at each subscription, and cancelled together with the subscription. Delivered results belong to the
+ * subscriber; results arriving after cancellation are closed. {@link #invoke(String, Function, Object...)} closes the
+ * results for callers interested only in values. Subscribers run on a virtual thread, where blocking is allowed.
  */
 public final class ReactiveInvocationService {
 
@@ -34,7 +34,7 @@ public final class ReactiveInvocationService {
      * Calls a function.
      *
      * @param function the program's name, a dot, the function's name
-     * @param inputs one for each argument; lent until the call completes
+     * @param inputs an input for each argument; lent until the call completes
      * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}
      */
     public Mono<Results> invoke(String function, @Nullable Object... inputs) {
@@ -42,11 +42,11 @@ public final class ReactiveInvocationService {
     }
 
     /**
-     * Calls a function and reads its results, which are then closed.
+     * Calls a function and reads the results, which are then closed.
      *
      * @param function the program's name, a dot, the function's name
-     * @param reader converts the results; must not retain them
-     * @param inputs one for each argument; lent until the call completes
+     * @param reader converts the results; must not retain the results
+     * @param inputs an input for each argument; lent until the call completes
      * @return the converted value, or an {@link io.github.iree4j.status.IreeException}
      * @param <T> the type of the converted value
      */

@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Protection of one program; each part may be null.
+ * Protection of a program; each part may be null.
  *
  * @param circuitBreaker rejects calls for a while after too many failures
  * @param bulkhead rejects calls while too many are in flight; must not wait, since callers may be on threads that must

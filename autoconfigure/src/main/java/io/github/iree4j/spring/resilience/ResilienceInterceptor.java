@@ -25,9 +25,9 @@ import org.springframework.core.Ordered;
 /**
  * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
  *
- * <p>Only what the model or its device did counts as a failure of the program, see {@link Fault}. Only UNAVAILABLE and
- * RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred
- * inputs, since those are consumed by the first attempt.
+ * <p>Only failures of the model or its device count as failures of the program, see {@link Fault}. Only UNAVAILABLE and
+ * RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred inputs, since
+ * the first attempt consumes fence and inputs.
  */
 public final class ResilienceInterceptor implements InvocationInterceptor, Ordered {
 
@@ -92,7 +92,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         long start = breaker == null ? 0 : breaker.getCurrentTimestamp();
         CompletableFuture<Results> call =
                 chain.proceed(request.withOptions(request.options().limited(protection.timeLimit())));
-        // Counted before the caller is notified, so that its next call finds the permit released.
+        // Counted before the caller is notified: the caller's next call must find the permit released.
         return new ForwardedCall(call, (failure, settle) -> {
             if (bulkhead != null) {
                 bulkhead.onComplete();
@@ -136,7 +136,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         return CompletableFuture.failedFuture(new IreeException(code, message));
     }
 
-    /** One call with retries; completing it early cancels it. */
+    /** A call with retries; completing the future early cancels the call. */
     private static final class Attempts extends CompletableFuture<Results> {
         private final ModelProtection protection;
         private final InvocationRequest request;

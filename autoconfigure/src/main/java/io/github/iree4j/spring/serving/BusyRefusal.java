@@ -14,14 +14,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 
 /**
- * Refuses requests for inference, with Spring MVC, that would wait for too long: before other filters and controllers do anything for them, since a
- * service that is asked for more than it can compute spends on refusals what it does not spend on answers.
+ * Refuses inference requests that would wait too long, with Spring MVC, before other filters and controllers process
+ * the request: under overload, work spent on refusals is lost for answers.
  */
 public final class BusyRefusal extends HttpFilter {
 
     private static final long serialVersionUID = 1L;
 
-    /** The paths of models, as a pattern of servlets. */
+    /** Servlet pattern for the paths of models. */
     public static final String PATH = "/v2/models/*";
 
     private static final List<String> INFERENCE = List.of("/infer", "/generate", "/generate_stream");

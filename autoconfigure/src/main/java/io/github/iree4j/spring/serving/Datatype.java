@@ -23,7 +23,7 @@ enum Datatype {
     BF16(ElementType.BF16),
     FP32(ElementType.F32),
     FP64(ElementType.F64),
-    /** Texts or other bytes, each element with its own length; the type is that of one byte. */
+    /** Texts or other bytes, each element with an explicit length; the element type is the type of a single byte. */
     BYTES(ElementType.UI8, 0, 0xFF);
 
     private final ElementType type;
@@ -45,7 +45,7 @@ enum Datatype {
         this.most = most;
     }
 
-    /** Returns the datatype of that name; throws INVALID_ARGUMENT, listing the supported ones, if there is none. */
+    /** Returns the datatype of the given name; throws INVALID_ARGUMENT, listing the supported datatypes, if the name is unknown. */
     static Datatype of(String name) {
         for (Datatype each : values()) {
             if (each.name().equals(name)) {
@@ -80,12 +80,12 @@ enum Datatype {
         return type;
     }
 
-    /** Whether its elements are floating-point numbers. */
+    /** Returns whether elements are floating-point numbers. */
     boolean isReal() {
         return real;
     }
 
-    /** Whether an integer is in its range. */
+    /** Returns whether an integer is in the datatype's range. */
     boolean holds(long value) {
         return value >= least && value <= most;
     }

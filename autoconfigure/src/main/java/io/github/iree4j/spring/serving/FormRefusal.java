@@ -14,12 +14,13 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Refuses forms and multipart bodies with Spring MVC, on paths that have none, such as those of the protocol. The container and
- * Spring read them before any controller, and a thread waits for as long as the client takes to send one.
+ * Refuses forms and multipart bodies with Spring MVC, on paths without forms, such as the paths of the protocol. The
+ * container and Spring read forms before any controller runs, and a thread waits until the client has sent the whole
+ * form.
  */
 public final class FormRefusal extends OncePerRequestFilter {
 
-    /** The paths of the protocol and its extensions, as patterns of servlets. */
+    /** Servlet patterns for the paths of the protocol and its extensions. */
     public static final List<String> PATHS = List.of(
             "/v2",
             "/v2/",
@@ -34,7 +35,7 @@ public final class FormRefusal extends OncePerRequestFilter {
     private final String contentType;
     private final byte[] refusal;
 
-    /** Creates the filter of the protocol; for {@link #PATHS}, before any that reads parameters. */
+    /** Creates the filter of the protocol, for {@link #PATHS} and before any filter reading parameters. */
     public FormRefusal() {
         this(
                 MediaType.APPLICATION_JSON_VALUE,
@@ -42,10 +43,10 @@ public final class FormRefusal extends OncePerRequestFilter {
     }
 
     /**
-     * Creates a filter for other paths, before any that reads parameters.
+     * Creates a filter for other paths, before any filter reading parameters.
      *
-     * @param contentType the type of the refusal
-     * @param refusal the body of the refusal, which has status 415
+     * @param contentType the content type of the refusal
+     * @param refusal the body of the refusal, sent with status 415
      */
     public FormRefusal(String contentType, String refusal) {
         this.contentType = contentType;
@@ -59,7 +60,7 @@ public final class FormRefusal extends OncePerRequestFilter {
             chain.doFilter(request, response);
             return;
         }
-        response.setStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE.value()); // no sendError, which dispatches to a controller
+        response.setStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE.value()); // not sendError, which dispatches to a controller
         response.setContentType(contentType);
         response.getOutputStream().write(refusal);
     }

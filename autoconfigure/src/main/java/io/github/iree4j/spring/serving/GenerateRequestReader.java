@@ -16,14 +16,14 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.databind.util.TokenBuffer;
 
 /**
- * Reads one request of Triton's generate extension: an object whose members are inputs by name, each a text, a number, a
- * boolean or a flat array of them. What is no input is a parameter, and ignored, except {@code timeout} in {@code
- * parameters}. An input has the shape that the function declares: its last open dimension is as long as there are
- * elements for, and other open ones are 1.
+ * Reads a request of Triton's generate extension: an object whose members are inputs by name, each a text, a number,
+ * a boolean or a flat array of these. Other members are parameters, and ignored, except {@code timeout} in
+ * {@code parameters}. An input has the shape declared by the function: the last open dimension holds the number of
+ * elements sent, and other open dimensions are 1.
  */
 final class GenerateRequestReader {
 
-    /** Inputs are kept until it is known how many elements they have. */
+    /** Maximum number of elements; inputs are kept until the number of elements is known. */
     private static final int MAX_ELEMENTS = 1 << 16;
 
     private final Served served;
@@ -41,7 +41,7 @@ final class GenerateRequestReader {
     /**
      * Reads the request.
      *
-     * @return the request; the caller closes it
+     * @return the request; the caller closes the request
      * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
      */
     InferenceRequest read() throws IOException {

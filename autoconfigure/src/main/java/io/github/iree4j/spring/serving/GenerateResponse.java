@@ -15,7 +15,7 @@ import org.springframework.http.MediaType;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 
-/** A response of Triton's generate extension: outputs by name, as an object or as the one event of a stream. */
+/** A response of Triton's generate extension: outputs by name, as an object or as the only event of a stream. */
 final class GenerateResponse implements Inference.Response {
 
     private static final String EVENTS = "text/event-stream;charset=utf-8";
@@ -29,8 +29,8 @@ final class GenerateResponse implements Inference.Response {
     /**
      * Creates a response.
      *
-     * @param results borrowed until it is fetched
-     * @param stream whether it is an event
+     * @param results borrowed until the response is fetched
+     * @param stream whether the response is an event
      * @throws IreeException as {@link InferenceOutput#of(Served, InferenceRequest, Results)}
      */
     GenerateResponse(Served served, InferenceRequest request, Results results, boolean stream) {

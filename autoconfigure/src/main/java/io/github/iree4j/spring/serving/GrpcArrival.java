@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The messages of one call while they arrive. The transport keeps a message until all of it is there: its bytes are
- * charged as they come, and a message that takes too long or too much ends the call. Called by the transport's threads.
+ * The arriving messages of a call. The transport keeps a message until the message is complete. Bytes are charged on
+ * arrival, and a message that takes too long or too much memory ends the call. Called by the transport's threads.
  */
 final class GrpcArrival extends ServerStreamTracer {
 
-    /** The arrival of the current call. */
+    /** Context key for the arrival of the current call. */
     static final Context.Key<GrpcArrival> KEY = Context.key("iree4j-arrival");
 
     private static final long LOOK_SECONDS = 1;
@@ -32,7 +32,7 @@ final class GrpcArrival extends ServerStreamTracer {
     private final BodyLimits limits;
     private final long maximum;
     private final @Nullable ScheduledExecutorService timer;
-    private final Deque<Arrived> complete = new ArrayDeque<>(); // guarded by this, as are the next but the context
+    private final Deque<Arrived> complete = new ArrayDeque<>(); // guarded by this, as are the next fields except the context
     private @Nullable LimitedBody body;
     private long charged;
     private @Nullable Future<?> look;
@@ -42,10 +42,10 @@ final class GrpcArrival extends ServerStreamTracer {
     private boolean closed;
 
     /**
-     * A message that is there.
+     * A message that has arrived.
      *
-     * @param body its limits; the receiver closes it when the request has ended
-     * @param charged how many bytes have been charged
+     * @param body the limits of the message; the receiver closes the body when the request has ended
+     * @param charged number of bytes charged so far
      */
     record Arrived(LimitedBody body, long charged) {}
 
@@ -54,7 +54,7 @@ final class GrpcArrival extends ServerStreamTracer {
      *
      * @param limits the limits of all requests
      * @param maximum maximum length of a message in bytes
-     * @param timer looks for messages that take too long; null for a transport that passes on whole messages
+     * @param timer looks for messages that take too long; null for a transport delivering whole messages
      */
     GrpcArrival(BodyLimits limits, long maximum, @Nullable ScheduledExecutorService timer) {
         this.limits = limits;
@@ -62,7 +62,7 @@ final class GrpcArrival extends ServerStreamTracer {
         this.timer = timer;
     }
 
-    /** Expects a message from now on, rather than from its first byte. */
+    /** Expects a message from now on, rather than from the first byte of the message. */
     synchronized void expect() {
         begin();
     }
@@ -92,7 +92,7 @@ final class GrpcArrival extends ServerStreamTracer {
 
     @Override
     public synchronized void inboundMessageRead(int number, long wireSize, long size) {
-        begin(); // an empty one
+        begin(); // an empty message
         if (body != null) {
             body.complete();
             complete.add(new Arrived(body, charged));
@@ -166,7 +166,7 @@ final class GrpcArrival extends ServerStreamTracer {
         }
     }
 
-    /** Calls back once if the call is refused, at once if it has been. */
+    /** Registers a callback, run once if the call is refused; immediately if the call has been refused already. */
     void onRefusal(Consumer<RuntimeException> notified) {
         RuntimeException failure;
         synchronized (this) {
@@ -181,18 +181,18 @@ final class GrpcArrival extends ServerStreamTracer {
     /**
      * Returns the next message that has arrived.
      *
-     * @throws ResponseStatusException if the limits do not allow it
+     * @throws ResponseStatusException if the limits do not allow the message
      */
     synchronized Arrived take() {
         Arrived next = complete.poll();
-        if (next == null) { // of a transport that says nothing
+        if (next == null) { // the transport reports no arrivals
             next = new Arrived(limits.receive(InputStream.nullInputStream(), -1, maximum, BodyLimits.SIZE), 0);
             next.body().complete();
         }
         return next;
     }
 
-    /** Ends the connection's part of the call after so many nanoseconds, unless the result is cancelled. */
+    /** Ends the connection's part of the call after the given nanoseconds, unless the result is cancelled. */
     Future<?> abortAfter(long nanos, String reason) {
         if (timer == null) {
             return new CompletableFuture<>();

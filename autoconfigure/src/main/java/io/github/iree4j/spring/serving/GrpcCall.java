@@ -14,8 +14,8 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call: a message and its answer, or a stream of them, one at a time. Ending the call cancels its work. A client that
- * does not read an answer keeps it for as long as a body of that size may take, and is then disconnected.
+ * A call: a message and an answer, or a stream of such pairs processed sequentially. Ending the call cancels pending
+ * work. An unread answer is kept for as long as a body of the same size may take; then the client is disconnected.
  */
 final class GrpcCall extends ServerCall.Listener<InputStream> {
 
@@ -25,13 +25,13 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     private final GrpcArrival arrival;
     private final Method method;
     private final LongUnaryOperator patience;
-    /** Encodes a failure as a message of a stream, which then goes on; null for a call with one answer. */
+    /** Encodes a failure as a message of a stream, after which the stream continues; null for a call with one answer. */
     private final @Nullable Function<Status, GrpcMessage> failures;
     /** Runs once, when the transport has forgotten the call. */
     private final Consumer<GrpcCall> forgotten;
 
-    private @Nullable GrpcWork work; // guarded by this, as are the next
-    /** Ends the request whose answer the client has not read. */
+    private @Nullable GrpcWork work; // guarded by this, as are the next fields
+    /** Ends the request whose answer is unread. */
     private @Nullable Runnable unread;
 
     private @Nullable Future<?> impatience;
@@ -47,8 +47,8 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         /**
          * Begins to work.
          *
-         * @param message the message, to be read before this returns
-         * @param arrived its limits; closed by the work, unless this throws
+         * @param message the message, read before this method returns
+         * @param arrived the limits of the message; closed by the work, unless this method throws
          */
         GrpcWork begin(InputStream message, Arrived arrived) throws IOException;
     }
@@ -56,7 +56,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     /**
      * Begins a call.
      *
-     * @param patience how long a client may take to read an answer of so many bytes, in nanoseconds
+     * @param patience time limit for reading an answer of the given number of bytes, in nanoseconds
      * @param failures encodes failures for a stream; null for a call with one answer
      * @param forgotten runs once, when the transport has forgotten the call
      */
@@ -173,7 +173,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         }
     }
 
-    /** The client has read enough of the last answer. */
+    /** Continues with the next message, once the client has read enough of the last answer. */
     private void next() {
         release();
         busy = false;
@@ -208,7 +208,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         }
     }
 
-    /** Ends a stream when it has answered what it works on. */
+    /** Ends a stream after the answer in progress. */
     void finish() {
         synchronized (this) {
             halfClosed = true;
@@ -219,7 +219,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         end(Status.UNAVAILABLE.withDescription("the server stops"));
     }
 
-    /** Ends the call, unless it is over. */
+    /** Ends the call, unless already ended. */
     void end(Status status) {
         end(status, new Metadata());
     }

@@ -23,10 +23,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the calls that {@code ModelInferRequest}s ask for, without blocking but to load a lazy program. */
+/** Makes the calls requested by {@code ModelInferRequest}s. Blocks only to load a lazy program. */
 final class GrpcInference {
 
-    /** What a message may be at most in any implementation. */
+    /** Maximum length of a message in any implementation, in bytes. */
     private static final long MOST = Integer.MAX_VALUE - (1 << 16);
 
     private final ServedModels models;
@@ -39,7 +39,7 @@ final class GrpcInference {
         this.options = options;
     }
 
-    /** Begins an inference; the body is closed with its answer, or when it fails. */
+    /** Begins an inference; the body is closed with the answer, or on failure. */
     GrpcWork begin(InputStream message, Arrived arrived) throws IOException {
         protocol.line().checkRoom();
         Request request = new GrpcRequestReader(
@@ -60,7 +60,7 @@ final class GrpcInference {
         return new GrpcWork(started.answer, started::cancel);
     }
 
-    /** An inference that waits for its turn, or is made. Owns the request, the body, and the turn. */
+    /** An inference, waiting for a turn or running. Owns the request, the body, and the turn. */
     private final class Started {
         private final Request request;
         private final LimitedBody body;
@@ -85,7 +85,7 @@ final class GrpcInference {
                 turn.whenDecided(() -> {
                     try {
                         Thread.ofVirtual().name("iree4j-serving").start(call);
-                    } catch (RuntimeException | Error e) { // the thread is of the request before
+                    } catch (RuntimeException | Error e) { // the thread belongs to the previous request
                         fail(e);
                     }
                 });
@@ -99,7 +99,7 @@ final class GrpcInference {
                 call = protocol.call(request.served(), request.inference(), body)
                         .deadline(Received.left(limit, turn))
                         .invokeAsync();
-            } catch (RuntimeException | Error e) { // of any kind: else its place would be lost
+            } catch (RuntimeException | Error e) { // of any kind: otherwise the place would be lost
                 call = CompletableFuture.failedFuture(e);
             }
             CompletableFuture<Results> running = call;
@@ -146,7 +146,10 @@ final class GrpcInference {
         return timeout == null || left.compareTo(timeout) < 0 ? left : timeout;
     }
 
-    /** The transport copies the whole answer when it gets it, and keeps what the client does not read: only that is charged from then on. */
+    /**
+     * Encodes the answer. The transport copies the whole answer on receipt, and keeps the part not read by the client:
+     * only that part remains charged.
+     */
     private static Answer answer(Request request, Results results, LimitedBody body, Runnable end) {
         boolean made = false;
         try {
@@ -177,7 +180,7 @@ final class GrpcInference {
         }
     }
 
-    /** A {@code ModelInferResponse}, with raw contents. */
+    /** Encodes a {@code ModelInferResponse}, with raw contents. */
     private static GrpcMessage encode(Request request, List<InferenceOutput> outputs) {
         Served served = request.served();
         String id = request.inference().id();
@@ -206,7 +209,7 @@ final class GrpcInference {
         return message;
     }
 
-    /** A message, of which bytes beyond those that were charged when they arrived are charged: it was compressed. */
+    /** A message. Charges bytes beyond the bytes charged on arrival: such a message was compressed. */
     private static final class Charged extends FilterInputStream {
         private final LimitedBody body;
         private final long charged;

@@ -9,13 +9,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * An {@code InferInputTensor}: what describes an input, and its typed contents unless these are raw.
+ * An {@code InferInputTensor}: the description of an input, and typed contents unless the contents are raw.
  *
  * @param name of the input
- * @param datatype of its elements
- * @param shape of them
+ * @param datatype of the elements
+ * @param shape of the input
  * @param message the encoded message
- * @param from where in it the contents begin
+ * @param from offset of the contents in the message
  * @param length of the contents in bytes; negative for none
  */
 record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, int from, int length) {
@@ -53,7 +53,7 @@ record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, i
         return length >= 0;
     }
 
-    /** Uploads the typed contents; the memory of the tensor is charged before it is allocated. */
+    /** Uploads the typed contents; the memory of the tensor is charged before allocation. */
     void upload(RequestInputs tensors, int index, LimitedBody body) throws IOException {
         int wanted = field();
         if (datatype == Datatype.BYTES) {
@@ -75,7 +75,7 @@ record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, i
         tensors.upload(index, datatype, shape, this::writeTo);
     }
 
-    /** The field of the contents for the datatype. */
+    /** Returns the number of the contents field for the datatype. */
     private int field() {
         return switch (datatype) {
             case BOOL -> 1;

@@ -14,12 +14,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that the server sends: what has been encoded, and contents of tensors, which are written from their memory
- * right into the transport's.
+ * A message sent by the server: encoded bytes, and tensor contents copied from tensor memory directly into the
+ * transport's memory.
  */
 final class GrpcMessage {
 
-    /** Requests are read from the transport's memory when they are handled. */
+    /** Marshaller of requests; requests are read from the transport's memory when handled. */
     static final Marshaller<InputStream> REQUEST = new Marshaller<>() {
         @Override
         public InputStream stream(InputStream value) {
@@ -70,12 +70,12 @@ final class GrpcMessage {
         return this;
     }
 
-    /** Its length in bytes. */
+    /** Returns the length in bytes. */
     long size() {
         return size;
     }
 
-    /** Keeps its own contents from now on if the transport has not written them yet, as one without a network. */
+    /** Copies the contents if the transport, such as an in-process transport, has not written the contents yet. */
     void detach() {
         Contents last = stream;
         if (last != null && !last.drained) {
@@ -99,7 +99,7 @@ final class GrpcMessage {
         }
     }
 
-    /** The stream that transports write from; those without a network read it. */
+    /** The stream used by transports to write; transports without a network read the stream. */
     private final class Contents extends InputStream implements Drainable, KnownLength {
         private @Nullable ByteArrayInputStream copy;
         private boolean drained;

@@ -18,10 +18,10 @@ final class GrpcMessages {
     private GrpcMessages() {}
 
     /**
-     * The model that a request is about.
+     * The model named by a request.
      *
-     * @param name its name; empty for requests without one
-     * @param version its version; null for any
+     * @param name the model's name; empty for requests without a name
+     * @param version the model's version; null for any
      */
     record ModelName(String name, @Nullable String version) {
 
@@ -64,7 +64,7 @@ final class GrpcMessages {
         }
     }
 
-    /** Reads a {@code RepositoryIndexRequest}: whether it asks for ready models only. */
+    /** Reads a {@code RepositoryIndexRequest}; returns whether only ready models are requested. */
     static boolean onlyReady(InputStream in) throws IOException {
         ProtoReader message = new ProtoReader("request", in, MAX_NAMES);
         boolean ready = false;

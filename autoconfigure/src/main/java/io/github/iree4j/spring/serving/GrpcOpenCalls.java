@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Limits the open calls of all connections of a server. A client may begin calls without waiting for the server's
- * settings, and keep calls that were refused by not reading their status: refusing one more would take memory, too. The
- * connection that begins it is closed instead. Called by the transport's threads.
+ * settings, and keep refused calls open by not reading their status: another refusal would take memory, too. Instead,
+ * the connection beginning the excess call is closed. Called by the transport's threads.
  */
 final class GrpcOpenCalls extends ServerStreamTracer.Factory {
 
@@ -25,7 +25,7 @@ final class GrpcOpenCalls extends ServerStreamTracer.Factory {
      * Creates the limit.
      *
      * @param maximum maximum number of open calls
-     * @param counts gets how many are open, and refused
+     * @param counts receives the numbers of open and refused calls
      */
     GrpcOpenCalls(int maximum, RequestCounts counts) {
         this.maximum = maximum;
@@ -35,7 +35,7 @@ final class GrpcOpenCalls extends ServerStreamTracer.Factory {
                 "%d calls are open; wait for some, or raise 'iree.serving.grpc.max-calls'".formatted(maximum));
     }
 
-    /** The number of open calls at some moment. */
+    /** Returns the number of open calls at some moment. */
     int open() {
         return open.get();
     }
@@ -61,12 +61,12 @@ final class GrpcOpenCalls extends ServerStreamTracer.Factory {
         }
     }
 
-    /** An error rather than an exception, for which transports would only reset the call and log it. */
+    /** An error: for an exception, transports would only reset the call and log the exception. */
     private static final class TooManyCalls extends Error {
         private static final long serialVersionUID = 1L;
 
         TooManyCalls(String message) {
-            super(message, null, false, false); // one for all, thrown in a flood
+            super(message, null, false, false); // a single instance, thrown in a flood
         }
     }
 }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A named parameter of a request.
  *
- * @param name its name
- * @param number its value; null when that is not an integer
+ * @param name the parameter's name
+ * @param number the parameter's value; null for a value that is no integer
  */
 record GrpcParameter(String name, @Nullable Long number) {
 

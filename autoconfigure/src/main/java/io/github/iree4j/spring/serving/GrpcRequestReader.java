@@ -17,8 +17,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one {@code ModelInferRequest}. Raw contents go from the transport's memory into that of the program's device,
- * unless they precede what describes them; typed contents are decoded into it.
+ * Reads a {@code ModelInferRequest}. Raw contents go from the transport's memory directly into the input on the heap,
+ * unless the contents precede the description of the input; typed contents are decoded into the input.
  */
 final class GrpcRequestReader {
     private static final int MAX_VALUES = 1024;
@@ -27,7 +27,7 @@ final class GrpcRequestReader {
     private final ProtoReader message;
     private final LimitedBody body;
     private final List<GrpcInput> inputs = new ArrayList<>();
-    /** Raw contents that came before their input or the name of the model. */
+    /** Raw contents received before the input or the name of the model. */
     private final Map<Integer, byte[]> early = new HashMap<>();
 
     private final Map<String, @Nullable Boolean> outputs = new HashMap<>();
@@ -40,20 +40,20 @@ final class GrpcRequestReader {
     private @Nullable RequestInputs tensors;
 
     /**
-     * A request, to be closed.
+     * A request; must be closed.
      *
-     * @param served what it calls
-     * @param inference its inputs
+     * @param served the called function
+     * @param inference the inputs
      */
     record Request(Served served, InferenceRequest inference) {}
 
     /**
-     * Creates a reader of one request.
+     * Creates a reader of a request.
      *
-     * @param models the models that it may name
+     * @param models the models available to the request
      * @param in the message
-     * @param length its length in bytes, or more
-     * @param body is charged for memory besides that of the message
+     * @param length an upper bound of the message's length in bytes
+     * @param body is charged for memory besides the message's own
      */
     GrpcRequestReader(ServedModels models, InputStream in, long length, LimitedBody body) {
         this.models = models;
@@ -165,7 +165,7 @@ final class GrpcRequestReader {
         return all;
     }
 
-    // The rest.
+    // Outputs and parameters.
 
     private void readOutput(byte[] bytes) throws IOException {
         checkCount("outputs", outputs.size());
@@ -185,7 +185,7 @@ final class GrpcRequestReader {
         outputs.put(name, null);
     }
 
-    /** Rejects parameters that ask for what is not done. */
+    /** Rejects parameters for unsupported operations. */
     static void refuse(GrpcParameter parameter, String where, String... refused) {
         if (Arrays.asList(refused).contains(parameter.name())) {
             throw new IreeException(
@@ -201,7 +201,7 @@ final class GrpcRequestReader {
         }
     }
 
-    /** Reads a shape, whose dimensions come together or one by one. */
+    /** Reads a shape, whose dimensions are packed or separate. */
     static long[] shape(ProtoReader in, long[] before) throws IOException {
         if (in.type() != ProtoReader.BYTES) {
             return add(before, in.varint());

@@ -20,7 +20,7 @@ final class GrpcStatuses {
 
     private static final Logger log = LoggerFactory.getLogger(GrpcStatuses.class);
 
-    /** Trailers are headers, which clients limit to 8 KB. */
+    /** Maximum length of a description: trailers are headers, which clients limit to 8 KB. */
     private static final int MAX_TEXT = 1024;
 
     /** See gRPC's proposal A6. */
@@ -45,7 +45,7 @@ final class GrpcStatuses {
         };
     }
 
-    /** Tells clients of gRPC's own retries how long they should wait, where that is known. */
+    /** Returns trailers with the delay for gRPC's built-in retries, if known. */
     static Metadata trailers(Throwable failure) {
         Metadata trailers = new Metadata();
         RetryLater later = failure instanceof IreeException e ? e.detail(RetryLater.class) : null;
@@ -64,14 +64,17 @@ final class GrpcStatuses {
         return described(status, text);
     }
 
-    /** Of the transport while it decompresses a message; its limit is set from our property, which it does not name. */
+    /**
+     * Describes a failure of the transport while decompressing a message. The transport's limit is set from our
+     * property, but the transport does not name the property.
+     */
     private static Status transport(Status status) {
         return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
                 ? described(status, "%s; send less, or raise '%s'".formatted(status.getDescription(), BodyLimits.SIZE))
                 : status;
     }
 
-    /** Of limits on bodies, which are stated as statuses of HTTP. */
+    /** Maps failures of body limits, expressed as HTTP statuses. */
     private static Status limit(ResponseStatusException failure) {
         return switch (failure.getStatusCode().value()) {
             case 408 -> Status.DEADLINE_EXCEEDED;

@@ -11,27 +11,27 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thins what gRPC's transport logs about clients: a warning with a stack trace for each message that is too large, each
- * call beyond those that a connection may have, and each answer whose client has gone. What remains is a line without a
- * trace, one in some seconds, with the number of those that were left out. Messages of lower levels stay as they are.
+ * Thins the warnings of gRPC's transport about clients: a warning with a stack trace for each message that is too
+ * large, each call beyond a connection's limit, and each answer whose client has gone. Remaining is at most one line
+ * without a trace every 10 seconds, with the number of warnings left out. Messages of lower levels pass unchanged.
  */
 final class GrpcTransportLog implements Filter {
 
     private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Of the transport that shares its Netty with the application, and of the one that does not. */
+    /** Prefixes of the transport sharing Netty with the application, and of the shaded transport. */
     private static final List<String> PREFIXES = List.of("", "io.grpc.netty.shaded.");
 
     private static final List<String> NAMES =
             List.of("io.grpc.netty.NettyServerHandler", "io.grpc.netty.NettyServerStream");
 
-    /** The loggers; the log manager forgets those that nothing refers to. */
+    /** The loggers, referenced here because the log manager forgets unreferenced loggers. */
     private static final List<Logger> LOGGERS = PREFIXES.stream()
             .flatMap(prefix -> NAMES.stream().map(name -> Logger.getLogger(prefix + name)))
             .toList();
 
     private final LongSupplier clock;
-    private long last; // guarded by this, as are the next
+    private long last; // guarded by this, as are the next fields
     private boolean any;
     private long left;
 
@@ -44,7 +44,7 @@ final class GrpcTransportLog implements Filter {
         this.clock = clock;
     }
 
-    /** Installs a filter on the loggers of the transport that have none, for the life of the process. */
+    /** Installs a filter on the loggers of the transport that have no filter, for the life of the process. */
     static void install() {
         Filter filter = new GrpcTransportLog(System::nanoTime);
         for (Logger each : LOGGERS) {
@@ -80,7 +80,7 @@ final class GrpcTransportLog implements Filter {
     private static String text(@Nullable String message, Throwable thrown, long leftOut) {
         String cause = String.valueOf(thrown.getMessage());
         String text = message + ": " + cause;
-        if (cause.contains("message exceeds maximum size")) { // of the transport, which does not know the property
+        if (cause.contains("message exceeds maximum size")) { // the transport does not know the property
             text += "; send less, or raise '%s'".formatted(BodyLimits.SIZE);
         }
         return leftOut == 0 ? text : text + " (and %d such warnings since the last one)".formatted(leftOut);

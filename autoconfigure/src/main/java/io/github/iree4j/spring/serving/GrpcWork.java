@@ -5,31 +5,31 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * What is done for one message.
+ * The work for a message.
  *
- * @param answer completes with the answer, which the receiver closes
+ * @param answer completes with the answer; the receiver closes the answer
  * @param cancel ends the work; the answer then fails
  */
 record GrpcWork(CompletableFuture<Answer> answer, Runnable cancel) {
 
     /**
-     * A message and what belongs to it.
+     * A message and the related actions.
      *
      * @param message the message
-     * @param written frees what the message is written from, when the transport has it; gets what ends the call of a client that does
-     *     not read it
+     * @param written frees the source of the message's bytes once the transport has the bytes; receives the action
+     *     ending the call of a client that does not read the message
      * @param read ends the request, when the client has read the message or will not
      */
     record Answer(GrpcMessage message, Consumer<Runnable> written, Runnable read) {}
 
-    /** The same work, with another message as its answer. */
+    /** Returns the same work with a converted answer. */
     GrpcWork map(UnaryOperator<GrpcMessage> encoding) {
         return new GrpcWork(
                 answer.thenApply(made -> new Answer(encoding.apply(made.message()), made.written(), made.read())),
                 cancel);
     }
 
-    /** Work that is done already. */
+    /** Returns completed work. */
     static GrpcWork done(GrpcMessage message) {
         return new GrpcWork(CompletableFuture.completedFuture(new Answer(message, _ -> {}, () -> {})), () -> {});
     }

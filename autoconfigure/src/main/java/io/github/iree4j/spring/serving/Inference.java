@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import tools.jackson.core.exc.JacksonIOException;
 
 /**
- * A completed inference: its response, of which nothing is in memory of a device any more, since its client decides how long it takes to be
- * read. Closing it returns the memory that its request is charged for.
+ * A completed inference with a response. The response keeps nothing in device memory, since the client decides how long
+ * reading takes. Closing the inference returns the memory charged to the request.
  */
 final class Inference implements AutoCloseable {
 
@@ -37,16 +37,16 @@ final class Inference implements AutoCloseable {
         void set(String name, String value);
     }
 
-    /** What is sent to the client. */
+    /** The content sent to the client. */
     interface Response {
-        /** The memory that it keeps until it is written, in bytes. */
+        /** Returns the memory kept until the response is written, in bytes. */
         long size();
 
         /**
-         * Copies the outputs to the heap, so that it needs neither the results nor their devices: once it has begun, it cannot tell of a
-         * failure.
+         * Copies the outputs to the heap, so the response needs neither the results nor their devices: a response that
+         * has begun cannot report a failure.
          *
-         * @throws io.github.iree4j.status.IreeException why a device does not send one
+         * @throws io.github.iree4j.status.IreeException the cause when a device fails to send an output
          */
         void fetch();
 
@@ -57,7 +57,7 @@ final class Inference implements AutoCloseable {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    /** Makes a response of results, which it borrows until it is {@linkplain Response#fetch fetched}, of a request, which it does not keep. */
+    /** Makes a response from results, borrowed until the response is {@linkplain Response#fetch fetched}, and from a request, which is not kept. */
     @FunctionalInterface
     interface Responder {
         Response respond(Served served, InferenceRequest request, Results results);
@@ -77,17 +77,17 @@ final class Inference implements AutoCloseable {
         write(body.timed(out));
     }
 
-    /** What the response is charged to. */
+    /** Returns the body charged for the response. */
     LimitedBody body() {
         return body;
     }
 
-    /** Writes the body of the response however slowly the client reads; does not close the stream. */
+    /** Writes the body of the response regardless of the client's reading speed; does not close the stream. */
     void write(OutputStream out) throws IOException {
         try {
             response.writeTo(out);
         } catch (JacksonIOException e) {
-            throw e.getCause(); // the server ends the connection, and nothing can be answered
+            throw e.getCause(); // the server ends the connection; no answer is possible
         }
     }
 

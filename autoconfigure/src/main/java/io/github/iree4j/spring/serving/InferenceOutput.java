@@ -13,13 +13,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One output of an inference: a tensor, or a primitive as a tensor with one element.
+ * An output of an inference: a tensor, or a primitive as a tensor with a single element.
  *
- * @param name its name
- * @param datatype of its elements
+ * @param name of the output
+ * @param datatype of the elements
  * @param tensor borrowed from the results, or on the heap
- * @param texts the tensor as texts, which are written in its place; null unless the datatype is {@link Datatype#BYTES}
- * @param binary whether it is wanted in binary
+ * @param texts the tensor as texts, written instead of the tensor; null unless the datatype is {@link Datatype#BYTES}
+ * @param binary whether the output is requested in binary
  */
 record InferenceOutput(
         String name,
@@ -29,10 +29,10 @@ record InferenceOutput(
         boolean binary) {
 
     /**
-     * Returns the requested outputs of a call, which {@linkplain #checkNames exist}.
+     * Returns the requested outputs of a call; all requested outputs must {@linkplain #checkNames exist}.
      *
      * @param results borrowed for the lifetime of the outputs
-     * @throws IreeException UNIMPLEMENTED for results that the protocol cannot express
+     * @throws IreeException UNIMPLEMENTED for results not expressible in the protocol
      */
     static List<InferenceOutput> of(Served served, InferenceRequest request, Results results) {
         List<ValueDeclaration> declared = served.function().results();
@@ -47,7 +47,7 @@ record InferenceOutput(
         return outputs;
     }
 
-    /** Checked before the call is made, so that no unusable result is computed. */
+    /** Checks the requested names before the call is made, so no unusable result is computed. */
     static void checkNames(InferenceRequest request, List<ValueDeclaration> declared) {
         List<String> names = ServedModels.names(declared, "output");
         for (String wanted : request.outputs().keySet()) {
@@ -96,32 +96,33 @@ record InferenceOutput(
         return texts == null ? tensor.shape() : texts.shape();
     }
 
-    /** The size of outputs in binary, in bytes. */
+    /** Returns the size of outputs in binary, in bytes. */
     static long size(List<InferenceOutput> outputs) {
         return outputs.stream().mapToLong(InferenceOutput::size).sum();
     }
 
-    /** Its size in binary, in bytes. */
+    /** Returns the size in binary, in bytes. */
     long size() {
         return texts == null ? tensor.byteSize() : texts.contents().length;
     }
 
     /**
-     * The same where the host sees them, for one who writes them at once: a response that has begun could not tell of a device's failure. Blocks
-     * while a device sends them.
+     * Returns the outputs in host-visible memory, for callers writing the outputs immediately: a response that has
+     * begun cannot report a device failure. Blocks until devices have sent the outputs.
      *
      * @return outputs borrowed from the results
-     * @throws IreeException why the device does not send one
+     * @throws IreeException the cause when the device fails to send an output
      */
     static List<InferenceOutput> onHost(List<InferenceOutput> outputs) {
         return outputs.stream().map(each -> each.with(each.tensor.onHost())).toList();
     }
 
     /**
-     * The same on the heap, for one whose client decides how long writing them takes. Blocks while a device sends them.
+     * Returns the outputs on the heap, for responses whose client decides how long writing takes. Blocks until devices
+     * have sent the outputs.
      *
-     * @return outputs that do not need the results
-     * @throws IreeException why the device does not send one
+     * @return outputs independent of the results
+     * @throws IreeException the cause when the device fails to send an output
      */
     static List<InferenceOutput> onHeap(List<InferenceOutput> outputs) {
         return outputs.stream()
@@ -133,7 +134,7 @@ record InferenceOutput(
         return new InferenceOutput(name, datatype, other, texts, binary);
     }
 
-    /** Writes it in binary. */
+    /** Writes the output in binary. */
     void writeTo(OutputStream out) throws IOException {
         if (texts == null) {
             tensor.writeTo(out);

@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An inference request; owns its tensors.
+ * An inference request; owns the input tensors.
  *
  * @param id the client's id of the request; null for none
  * @param inputs in the order of the function's arguments
  * @param outputs whether each requested output is sent in binary, by name; empty to request all outputs
- * @param binary whether outputs are sent in binary unless they specify it
+ * @param binary whether outputs without an explicit choice are sent in binary
  * @param timeout maximum duration; null for none
  */
 record InferenceRequest(
@@ -25,18 +25,18 @@ record InferenceRequest(
         @Nullable Duration timeout)
         implements AutoCloseable {
 
-    /** Whether an output is requested. */
+    /** Returns whether an output is requested. */
     boolean wants(String output) {
         return outputs.isEmpty() || outputs.containsKey(output);
     }
 
-    /** Whether to send an output in binary. */
+    /** Returns whether to send an output in binary. */
     boolean wantsBinary(String output) {
         Boolean own = outputs.get(output);
         return own == null ? binary : own;
     }
 
-    /** The timeout of a request in microseconds, as in Triton; null, for none, if it is 0. */
+    /** Converts the timeout of a request, in microseconds as in Triton; 0 becomes null, for no limit. */
     static @Nullable Duration timeout(@Nullable Long micros) {
         if (micros == null || micros < 0) {
             throw invalid("parameter 'timeout' must be a number of microseconds, at least 0");

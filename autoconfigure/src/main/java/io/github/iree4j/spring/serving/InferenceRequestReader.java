@@ -23,29 +23,29 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.util.TokenBuffer;
 
 /**
- * Reads one inference request: JSON, optionally followed by binary tensor contents. Contents are streamed directly into
+ * Reads an inference request: JSON, optionally followed by binary tensor contents. Contents are streamed directly into
  * the heap.
  */
 final class InferenceRequestReader {
     private static final int MAX_NESTING = Shape.MAXIMUM_RANK + 8;
     private static final int MAX_OUTPUTS = 1024;
 
-    /** Longer texts have to be sent in binary. */
+    /** Maximum length of a text in JSON; longer texts have to be sent in binary. */
     private static final int MAX_STRING = 1 << 16;
 
-    /** Limit of the JSON before binary contents, which is kept while it is read. */
+    /** Limit of the JSON before binary contents; such JSON is kept while being read. */
     private static final int MAX_HEADER = 4 << 20;
 
-    /** How much of a header is charged before it has arrived. */
+    /** Number of header bytes charged before arrival. */
     private static final int FIRST = 1 << 13;
 
-    /** Limit of 'data' that precedes 'shape' or 'datatype', and has to be kept: numbers, strings and brackets. */
+    /** Limit of 'data' preceding 'shape' or 'datatype', which has to be kept: numbers, strings and brackets. */
     private static final int MAX_EARLY = 1 << 16;
 
-    /** Memory of one of them, a guess. */
+    /** Estimated memory of each kept token. */
     static final int EARLY_BYTES = 64;
 
-    /** Keeps no names of members: a body may have millions of them. */
+    /** Factory whose parsers do not cache member names: a body may have millions of names. */
     static final JsonFactory JSON = JsonFactory.builder()
             .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
             .streamReadConstraints(StreamReadConstraints.builder()
@@ -88,10 +88,10 @@ final class InferenceRequestReader {
     }
 
     /**
-     * Creates a reader of one request.
+     * Creates a reader of a request.
      *
      * @param program the program whose device receives the inputs
-     * @param arguments the arguments of its function
+     * @param arguments the arguments of the function
      * @param body the body of the request
      */
     InferenceRequestReader(Program program, List<ValueDeclaration> arguments, LimitedBody body) {
@@ -103,7 +103,7 @@ final class InferenceRequestReader {
      * Reads the request.
      *
      * @param headerLength number of bytes of JSON in the body; null for all
-     * @return the request; the caller closes it
+     * @return the request; the caller closes the request
      * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
      */
     InferenceRequest read(@Nullable Long headerLength) throws IOException {
@@ -296,7 +296,7 @@ final class InferenceRequestReader {
         finish(input, index);
     }
 
-    /** After contents another value would have no effect. */
+    /** Rejects duplicates: after contents, another value would have no effect. */
     private static void once(@Nullable Object before, String member) {
         if (before != null) {
             throw InferenceRequest.invalid("an input has duplicate '%s'".formatted(member));
@@ -417,7 +417,7 @@ final class InferenceRequestReader {
                 throw InferenceRequest.invalid("input '%s' takes %d bytes, but the body has at most %d left"
                         .formatted(shown(input), input.binarySize, body.remaining()));
             }
-            body.weighing(datatype == Datatype.BYTES ? 0 : 1); // texts charge what they keep
+            body.weighing(datatype == Datatype.BYTES ? 0 : 1); // texts charge the memory kept
             tensors.read(entry.getKey(), datatype, shape, input.binarySize, body, body);
         }
         if (body.read() >= 0) {

@@ -17,7 +17,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.json.JsonFactory;
 
-/** The response to one request: JSON, then the contents of binary outputs as they are in memory. */
+/** The response to a request: JSON, followed by the contents of binary outputs in memory layout. */
 final class InferenceResponse implements Inference.Response {
     static final JsonFactory JSON =
             JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
@@ -25,15 +25,15 @@ final class InferenceResponse implements Inference.Response {
     private final Served served;
     private final @Nullable String id;
     private List<InferenceOutput> outputs;
-    /** The texts of outputs that are not binary, by name; decoded before the response begins, since that may fail. */
+    /** The texts of outputs that are not binary, by name; decoded before the response begins, since decoding may fail. */
     private final Map<String, List<String>> texts;
-    /** The JSON that precedes binary contents: without contents it is short. Null when the whole response is JSON. */
+    /** The JSON preceding binary contents, short without contents. Null when the whole response is JSON. */
     private final byte @Nullable [] header;
 
     /**
      * Creates a response.
      *
-     * @param results borrowed until it is fetched
+     * @param results borrowed until the response is fetched
      * @throws IreeException as {@link InferenceOutput#of(Served, InferenceRequest, Results)}
      */
     InferenceResponse(Served served, InferenceRequest request, Results results) {

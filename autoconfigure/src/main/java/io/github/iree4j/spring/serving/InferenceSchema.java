@@ -15,12 +15,12 @@ import io.grpc.protobuf.ProtoFileDescriptorSupplier;
 import java.util.List;
 import java.util.Locale;
 
-/** The service and its messages as a descriptor, which the reflection service gives to clients such as grpcurl. */
+/** The service and messages as a descriptor, provided by the reflection service to clients such as grpcurl. */
 final class InferenceSchema implements ProtoFileDescriptorSupplier {
 
     private static final String PACKAGE = "inference";
 
-    /** Each message, and its fields: number, type, name. The numbers are those of the published protocol. */
+    /** Each message with its fields: number, type, name. The numbers are the numbers of the published protocol. */
     private static final String MESSAGES = """
             ServerLiveRequest
             ServerLiveResponse
@@ -212,7 +212,7 @@ final class InferenceSchema implements ProtoFileDescriptorSupplier {
         return built;
     }
 
-    /** The words are a number, maybe "repeated", "map" or "enum", a type and a name. */
+    /** Adds a field. The words are a number, optionally "repeated", "map" or "enum", a type and a name. */
     private static void addField(DescriptorProto.Builder message, String... words) {
         List<String> rest = List.of(words).subList(words.length - 2, words.length);
         String name = rest.getLast();

@@ -11,8 +11,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Reads the elements of one tensor from JSON: flat, or nested by dimension; the parser is at the outer bracket. They are
- * kept in parts that grow with what arrives, until there is memory for all of them.
+ * Reads the elements of a tensor from JSON: flat, or nested by dimension; the parser is at the outer bracket.
+ * Elements are kept in parts allocated on arrival, until the memory of the whole tensor is available.
  */
 final class JsonElements {
     private static final int PART = 1 << 16;
@@ -28,8 +28,8 @@ final class JsonElements {
     private final List<MemorySegment> parts = new ArrayList<>();
 
     /**
-     * Creates a reader of {@code count} elements, whose parts are charged to the body. Texts are added to {@code strings},
-     * which is there for them.
+     * Creates a reader of {@code count} elements, whose parts are charged to the body. Texts are added to
+     * {@code strings}, present only for texts.
      */
     JsonElements(
             JsonParser json,
@@ -79,7 +79,7 @@ final class JsonElements {
         parts.clear();
     }
 
-    /** The part of an element; they are written in order. */
+    /** Returns the part of an element; elements are written in order. */
     private MemorySegment part(long at) {
         if (at == (long) parts.size() * perPart) {
             int size = (int) Math.min(perPart, count - at) * datatype.bytes();
@@ -101,7 +101,7 @@ final class JsonElements {
         return at;
     }
 
-    /** Reads one nesting level to its closing bracket; its first token has been read. The parser limits the depth. */
+    /** Reads one nesting level to the closing bracket; the first token has been read. The parser limits the depth. */
     private long nested(@Nullable JsonToken first, int depth, long start) {
         if (depth >= shape.length) {
             throw InferenceRequest.invalid(
@@ -155,7 +155,7 @@ final class JsonElements {
         }
     }
 
-    /** Values without a JSON number, in the form that responses use. */
+    /** Parses values without a JSON number, in the form used by responses. */
     private double noNumber(long at) {
         return switch (json.getString()) {
             case "NaN" -> Double.NaN;

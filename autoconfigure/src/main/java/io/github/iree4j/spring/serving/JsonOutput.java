@@ -12,7 +12,7 @@ import tools.jackson.core.JsonGenerator;
 final class JsonOutput {
     private JsonOutput() {}
 
-    /** The texts of outputs that are not binary, by name. */
+    /** Returns the texts of outputs that are not binary, by name. */
     static Map<String, List<String>> texts(List<InferenceOutput> outputs) {
         Map<String, List<String>> texts = new HashMap<>();
         for (InferenceOutput output : outputs) {
@@ -26,7 +26,7 @@ final class JsonOutput {
     /**
      * Writes the elements, without brackets.
      *
-     * @param texts those of an output that is {@link Datatype#BYTES}
+     * @param texts the texts of a {@link Datatype#BYTES} output
      */
     static void write(JsonGenerator json, InferenceOutput output, List<String> texts) {
         if (output.datatype() == Datatype.BYTES) {

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A model in the terms of Triton's model configuration: what of it applies. Shapes are whole, since no dimension is left
- * to a scheduler ({@code max_batch_size} is 0).
+ * The applicable part of a model in the terms of Triton's model configuration. Shapes are complete, since no dimension
+ * is left to a scheduler ({@code max_batch_size} is 0).
  *
  * @param name the name of the model
- * @param platform the kind of its program
- * @param function the function that serves it
- * @param inputs its inputs
- * @param outputs its outputs
- * @param instances how often the program is loaded, by kind of device
+ * @param platform the kind of the model's program
+ * @param function the function serving the model
+ * @param inputs the model's inputs
+ * @param outputs the model's outputs
+ * @param instances number of loaded instances of the program, by kind of device
  */
 record ModelConfiguration(
         String name,
@@ -30,14 +30,14 @@ record ModelConfiguration(
 
     static final String BACKEND = "iree";
 
-    /** Kinds of devices; the order is that of their numbers. */
+    /** Kinds of devices, in the order of their protocol numbers. */
     enum Kind {
         KIND_AUTO,
         KIND_GPU,
         KIND_CPU
     }
 
-    /** Datatypes; the order is that of their numbers. */
+    /** Datatypes, in the order of their protocol numbers. */
     enum DataType {
         TYPE_INVALID,
         TYPE_BOOL,
@@ -69,9 +69,9 @@ record ModelConfiguration(
     /**
      * An input or output.
      *
-     * @param name its name
-     * @param type of its elements
-     * @param dims its dimensions, -1 for those that may differ
+     * @param name of the value
+     * @param type of the elements
+     * @param dims the dimensions, -1 for variable dimensions
      */
     record Value(String name, DataType type, List<Long> dims) {
         private Map<String, Object> toMap() {
@@ -109,7 +109,7 @@ record ModelConfiguration(
         return values;
     }
 
-    /** For JSON. */
+    /** Converts the configuration for JSON. */
     Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
@@ -133,7 +133,7 @@ record ModelConfiguration(
         return map;
     }
 
-    /** For gRPC: a {@code ModelConfig}. */
+    /** Writes the configuration for gRPC: a {@code ModelConfig}. */
     void writeTo(ProtoWriter message) {
         message.string(1, name).string(2, platform).message(3, policy -> policy.message(2, _ -> {}));
         for (Value value : inputs) {

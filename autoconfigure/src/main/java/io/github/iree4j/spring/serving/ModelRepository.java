@@ -30,7 +30,7 @@ final class ModelRepository {
         this.limits = limits;
     }
 
-    /** Lists all versions of all models, or only the ready ones if the request asks for them. */
+    /** Lists all versions of all models, or only ready versions if so requested. */
     List<RepositoryModels.Entry> index(HttpHeaders headers, InputStream body) throws IOException {
         JsonNode ready = request(headers, body).path("ready");
         if (!ready.isMissingNode() && !ready.isBoolean()) {
@@ -56,8 +56,9 @@ final class ModelRepository {
     }
 
     /**
-     * Pages of other sites can have a browser send what forms send, with the address and the credentials of its user. JSON it sends only when the
-     * server allows that. Clients that are no browsers send neither header, and any content type or none.
+     * Refuses forms sent by pages of other sites. Such pages can make a browser send the content types of forms, with
+     * the address and the credentials of the user. Browsers send JSON only with the server's permission. Clients other
+     * than browsers send neither header, and any content type or none.
      */
     private static void refuseOtherSites(HttpHeaders headers) {
         boolean isBrowser = headers.containsHeader(HttpHeaders.ORIGIN) || headers.containsHeader("Sec-Fetch-Site");
@@ -71,7 +72,7 @@ final class ModelRepository {
         }
     }
 
-    /** The object in the body; an empty object when there is no body. */
+    /** Returns the object in the body; an empty object when there is no body. */
     private JsonNode request(HttpHeaders headers, InputStream in) throws IOException {
         refuseOtherSites(headers);
         byte[] text;

@@ -25,8 +25,8 @@ import tools.jackson.core.JacksonException;
 /**
  * Triton's <a
  * href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_model_repository.md">extension
- * for the model repository</a>, with Spring MVC: lists models, and loads and unloads configured ones. The location of a
- * model is never taken from a request.
+ * for the model repository</a>, with Spring MVC: lists models, and loads and unloads configured models. The location of
+ * a model is never taken from a request.
  */
 @RestController
 @RequestMapping("/v2/repository")

@@ -5,18 +5,18 @@ import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
 import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerResponse;
 
-/** What Netty says of a request; to be asked only where it is {@linkplain ReactiveBody#IS_NETTY present}. */
+/** Netty's view of requests; usable only where Netty is {@linkplain ReactiveBody#IS_NETTY present}. */
 final class NettyRequests {
 
     private NettyRequests() {}
 
-    /** Whether an answer has begun, be it Netty's own. */
+    /** Returns whether an answer has begun, including answers of Netty itself. */
     static boolean isAnswered(ServerHttpResponse response) {
         return ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent
                 && sent.hasSentHeaders();
     }
 
-    /** Whether a failure says that the connection is closed: Netty's own is no failure of input and output. */
+    /** Returns whether a failure reports a closed connection: Netty's exception is no IOException. */
     static boolean isOfClosedConnection(Throwable failure) {
         return failure instanceof AbortedException;
     }

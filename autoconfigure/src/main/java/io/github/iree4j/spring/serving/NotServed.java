@@ -7,11 +7,11 @@ import java.lang.annotation.Target;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
 
-/** Requests that are answered in the protocol's form although nothing serves them, alike on both web stacks. */
+/** Requests answered in the protocol's form although no handler serves the request, alike on both web stacks. */
 final class NotServed {
     private NotServed() {}
 
-    /** Another method where the protocol has GET. */
+    /** Other methods for paths with GET in the protocol. */
     @Target(ElementType.METHOD)
     @Retention(RetentionPolicy.RUNTIME)
     @RequestMapping(
@@ -30,7 +30,7 @@ final class NotServed {
             method = {RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
     @interface Get {}
 
-    /** Another method where the protocol has POST. */
+    /** Other methods for paths with POST in the protocol. */
     @Target(ElementType.METHOD)
     @Retention(RetentionPolicy.RUNTIME)
     @RequestMapping(
@@ -45,7 +45,7 @@ final class NotServed {
             method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
     @interface Post {}
 
-    /** Another method where the repository has POST. */
+    /** Other methods for paths with POST in the repository extension. */
     @Target(ElementType.METHOD)
     @Retention(RetentionPolicy.RUNTIME)
     @RequestMapping(
@@ -53,7 +53,7 @@ final class NotServed {
             method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
     @interface Repository {}
 
-    /** What the protocol and its extensions have elsewhere. */
+    /** The remaining paths of the protocol and its extensions. */
     @Target(ElementType.METHOD)
     @Retention(RetentionPolicy.RUNTIME)
     @RequestMapping(

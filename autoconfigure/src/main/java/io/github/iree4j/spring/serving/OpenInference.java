@@ -24,15 +24,15 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The protocol, independent of the web stack. Looking up a model may load it, and inference blocks; other operations do
- * not block.
+ * The protocol, independent of the web stack. Looking up a model may load the model, and inference blocks; other
+ * operations do not block.
  */
 final class OpenInference {
 
     /** Header with the length of the JSON in a body with binary data. */
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
-    /** Priority of calls of large requests, behind which small ones would wait long. */
+    /** Priority of calls of large requests, which would make small requests wait long. */
     private static final int LARGE = -1;
 
     private static final String PLATFORM = "iree_vmfb";
@@ -50,8 +50,8 @@ final class OpenInference {
     /**
      * Creates the protocol.
      *
-     * @param kind of its requests that are computed, or whose answers are not read
-     * @param waiting kind of its requests that wait to be computed
+     * @param kind kind of work for requests being computed, or with unread answers
+     * @param waiting kind of work for requests waiting to be computed
      */
     OpenInference(
             ServedModels models,
@@ -83,8 +83,8 @@ final class OpenInference {
     /**
      * Whether all models can be called.
      *
-     * @param ready the member that servers send and clients read
-     * @param live the same, as in the text of the protocol
+     * @param ready the member sent by servers and read by clients
+     * @param live the same value, named as in the text of the protocol
      */
     record Ready(boolean ready, boolean live) {}
 
@@ -111,7 +111,7 @@ final class OpenInference {
                         : List.of(BINARY_DATA, CONFIGURATION, GENERATE));
     }
 
-    /** Why a request is not served whose path is none of the protocol's, or of an extension that is not served. */
+    /** Returns the failure for a request whose path is not part of the protocol, or part of an extension that is not served. */
     IreeException unknown(String method, String path) {
         String request = "there is no '%s %s'".formatted(method, Datatype.shortened(path));
         String text = path.contains("/v2/repository") && !options.repository()
@@ -165,14 +165,14 @@ final class OpenInference {
     // Inference.
 
     /**
-     * Reads a request, which then has a turn.
+     * Reads a request and assigns a turn to the request.
      *
      * @param model the model's name
-     * @param version its version; null for the latest loaded one
+     * @param version the model's version; null for the latest loaded version
      * @param head the headers of the request
-     * @param in its body; read as far as needed, not closed
-     * @return the request, which makes the call when it is its turn
-     * @throws IreeException RESOURCE_EXHAUSTED also when too many wait, as a rule before anything is read
+     * @param in the request's body; read as far as needed, not closed
+     * @return the request; makes the call when the request's turn comes
+     * @throws IreeException RESOURCE_EXHAUSTED also when too many requests wait, usually before anything is read
      */
     Received infer(String model, @Nullable String version, RequestHead head, InputStream in) throws IOException {
         return infer(
@@ -187,9 +187,9 @@ final class OpenInference {
     }
 
     /**
-     * Does the same for a request of Triton's generate extension.
+     * Reads a request of Triton's generate extension, like {@code infer}.
      *
-     * @param stream whether the response is a stream of events; there is one, since functions return once
+     * @param stream whether the response is a stream of events; the stream has one event, since functions return once
      */
     Received generate(String model, @Nullable String version, boolean stream, RequestHead head, InputStream in)
             throws IOException {
@@ -224,7 +224,7 @@ final class OpenInference {
         Received received = null;
         try {
             request = reader.read(served, body);
-            InvocationSpec call = call(served, request, body); // fails for what is no scalar: before it has a turn
+            InvocationSpec call = call(served, request, body); // fails for non-scalars: before the turn
             RequestLine.Turn turn = join(served, request, request.timeout());
             received = new Received(served, request, body, turn, call, responder);
             return received;
@@ -239,19 +239,19 @@ final class OpenInference {
     }
 
     /**
-     * Lines a request up: not before its body has arrived, which its client decides.
+     * Lines a request up, but only after the body has arrived: arrival depends on the client.
      *
-     * @param timeout how long it may take in all; null for no limit
-     * @return its turn, which must be left
-     * @throws IreeException INVALID_ARGUMENT when an output that it asks for does not exist; RESOURCE_EXHAUSTED when there
-     *     are too many requests
+     * @param timeout maximum total duration of the request; null for no limit
+     * @return the request's turn, which must be left
+     * @throws IreeException INVALID_ARGUMENT when a requested output does not exist; RESOURCE_EXHAUSTED when there are
+     *     too many requests
      */
     RequestLine.Turn join(Served served, InferenceRequest request, @Nullable Duration timeout) {
         InferenceOutput.checkNames(request, served.function().results());
         return line.join(timeout);
     }
 
-    /** The call that a request asks for, without its limit of time. */
+    /** Builds the requested call, without a time limit. */
     InvocationSpec call(Served served, InferenceRequest request, LimitedBody body) {
         return invocations
                 .request(served.located())
@@ -263,7 +263,7 @@ final class OpenInference {
      * The relevant headers of a request.
      *
      * @param length length of the body in bytes; negative when unknown
-     * @param inferenceHeaderLength length of its JSON in bytes; null when the whole body is JSON
+     * @param inferenceHeaderLength length of the JSON in bytes; null when the whole body is JSON
      * @param encoding content encoding; null for none
      */
     record RequestHead(

@@ -45,7 +45,7 @@ public final class OpenInferenceController {
         this.protocol = new OpenInference(models, invocations, options, limits, Work.HTTP, Work.HTTP_WAITING);
     }
 
-    /** The line of its requests for inference. */
+    /** Returns the line of inference requests. */
     RequestLine line() {
         return protocol.line();
     }
@@ -125,7 +125,7 @@ public final class OpenInferenceController {
         Received read() throws IOException;
     }
 
-    /** Answers a request; one that waits for its turn has no thread until it is dispatched again. */
+    /** Answers a request. A request waiting for its turn holds no thread until dispatched again. */
     private static void answer(HttpServletRequest request, HttpServletResponse response, Reader reader)
             throws IOException {
         Received waited = WaitingRequest.of(request);

@@ -34,9 +34,9 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The Open Inference Protocol, version 2, over gRPC: service {@code inference.GRPCInferenceService}, with Triton's
- * {@code ModelStreamInfer}, {@code ModelConfig} and repository. Limits are those of requests over HTTP.
+ * {@code ModelStreamInfer}, {@code ModelConfig} and repository. Limits are the limits of HTTP requests.
  *
- * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged as they arrive,
+ * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged on arrival,
  * rather than when a message is complete, and calls that send or read nothing are ended.
  */
 public final class OpenInferenceGrpcService implements BindableService, AutoCloseable {
@@ -46,7 +46,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
 
     static final String STREAM = "ModelStreamInfer";
 
-    /** The methods, each with a request and a response of its name, but for the stream. */
+    /** The methods, each with a request and a response named after the method, except for the stream. */
     static final List<String> METHODS = List.of(
             "ServerLive",
             "ServerReady",
@@ -77,15 +77,16 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     /**
      * Creates the service.
      *
-     * @param programs the programs to list, load and unload, where the options allow it
+     * @param programs the programs to list, load and unload, where the options allow
      * @param models the served models
      * @param invocations makes the calls
      * @param options the limits of serving
-     * @param authenticated whether something authenticates the clients of the server; asked at each request of the repository, which is
-     *     refused otherwise
+     * @param authenticated whether the clients of the server are authenticated; evaluated at each request of the
+     *     repository, which is otherwise refused
      * @param limits the limits of bodies
-     * @param maxCalls maximum number of open calls of all clients, of any service; a connection that begins a further one
-     *     is closed. Streams, which may be silent, are at most a quarter of it; further ones are refused
+     * @param maxCalls maximum number of open calls of all clients, of any service; a connection beginning a further
+     *     call is closed. Streams, which may be silent, are limited to a quarter of this number; further streams are
+     *     refused
      */
     public OpenInferenceGrpcService(
             Programs programs,
@@ -112,14 +113,14 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy()); // calls may outlive the service
     }
 
-    /** Streams may be silent again, after {@link #endStreams}. */
+    /** Allows silent streams again, after {@link #endStreams}. */
     public void allowStreams() {
         ending = false;
     }
 
     /**
-     * Ends streams, each when it has answered what it works on, and those that begin later: a server that stops would wait
-     * for silent ones.
+     * Ends streams, each after the answer in progress, and all streams beginning later: a stopping server would wait
+     * for silent streams.
      */
     public void endStreams() {
         ending = true;
@@ -133,9 +134,9 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     }
 
     /**
-     * Returns what follows calls and their bytes as they arrive.
+     * Returns tracers following calls and arriving bytes.
      *
-     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}, in this order; of other services, calls are only
+     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}, in this order; calls of other services are only
      *     counted
      */
     public List<ServerStreamTracer.Factory> tracers() {
@@ -220,7 +221,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         };
     }
 
-    /** Clients of Triton ask whether a model is ready without knowing whether there is one. */
+    /** Returns whether a model is ready; false for unknown models, since clients of Triton query readiness without knowing whether a model exists. */
     private boolean isReady(ModelName asked) {
         try {
             return models.isReady(asked.name(), asked.version());
@@ -232,7 +233,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         }
     }
 
-    /** Loading models is as opt-in as over HTTP, whose security does not cover this. */
+    /** Returns the repository. Loading models is opt-in as over HTTP, whose security does not cover gRPC. */
     private RepositoryModels repository() {
         if (!options.repository()) {
             throw new IreeException(
@@ -246,7 +247,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         return repository;
     }
 
-    /** Handles a request that has at most the name and version of a model. */
+    /** Handles a request with at most the name and version of a model. */
     private ServerCallHandler<InputStream, GrpcMessage> question(Function<ModelName, GrpcMessage> answer) {
         return answer(in -> answer.apply(ModelName.read(in)));
     }

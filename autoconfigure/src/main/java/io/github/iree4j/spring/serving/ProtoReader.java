@@ -8,8 +8,8 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Reads a message in the binary format of Protocol Buffers, field by field, as the bytes come. Lengths are claims: no
- * memory is allocated for more than has been read, but for the next 8 KB.
+ * Reads a message in the binary format of Protocol Buffers, field by field, as bytes arrive. Lengths are claims:
+ * allocated memory exceeds the bytes read by at most 8 KB.
  */
 final class ProtoReader {
 
@@ -34,7 +34,7 @@ final class ProtoReader {
      *
      * @param message names the message in failures
      * @param in the message; not closed
-     * @param length its length in bytes; it may also end with the stream
+     * @param length the message's length in bytes; the message may also end with the stream
      */
     ProtoReader(String message, InputStream in, long length) {
         this.message = message;
@@ -96,7 +96,7 @@ final class ProtoReader {
         return varint(read());
     }
 
-    /** Reads a number of variable length that is one of several in a field. */
+    /** Reads a number of variable length from a packed field. */
     long number() throws IOException {
         return varint(read());
     }
@@ -111,7 +111,7 @@ final class ProtoReader {
         return value;
     }
 
-    /** Begins to read bytes; returns how many there are, all within the message. */
+    /** Begins to read bytes; returns the number of bytes, all within the message. */
     long length() throws IOException {
         expect(BYTES);
         long length = varint(read());
@@ -122,7 +122,7 @@ final class ProtoReader {
         return length;
     }
 
-    /** Reads bytes into memory that grows with them. */
+    /** Reads bytes into memory that grows with the bytes read. */
     byte[] bytes() throws IOException {
         long length = length();
         if (length > Integer.MAX_VALUE - 64) {
@@ -136,7 +136,7 @@ final class ProtoReader {
         return bytes;
     }
 
-    /** The bytes of the current field; at the end they have been read as far as the reader has. */
+    /** Returns the bytes of the current field as a stream; reading the stream advances the reader. */
     InputStream stream(long length) {
         return new InputStream() {
             private long rest = length;
@@ -169,7 +169,7 @@ final class ProtoReader {
         }
     }
 
-    /** How many bytes have been read. */
+    /** Returns the number of bytes read. */
     long position() {
         return length - left;
     }

@@ -12,7 +12,7 @@ final class ProtoWriter {
         return text.isEmpty() ? this : element(field, text);
     }
 
-    /** Writes an element of a repeated field, even if it is empty. */
+    /** Writes an element of a repeated field, even an empty element. */
     ProtoWriter element(int field, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         length(field, bytes.length);
@@ -32,7 +32,7 @@ final class ProtoWriter {
         return varint(field, value ? 1 : 0);
     }
 
-    /** Writes the numbers of a repeated field together. */
+    /** Writes the numbers of a repeated field, packed. */
     ProtoWriter packed(int field, Iterable<Long> values) {
         ProtoWriter numbers = new ProtoWriter();
         values.forEach(numbers::raw);
@@ -51,7 +51,7 @@ final class ProtoWriter {
         return this;
     }
 
-    /** Writes the beginning of bytes that follow. */
+    /** Writes the tag and length of bytes that follow. */
     ProtoWriter length(int field, long bytes) {
         raw((long) field << 3 | ProtoReader.BYTES);
         raw(bytes);

@@ -21,8 +21,9 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 
 /**
- * Answers in the protocol's format where the container does so in place of the controllers, with Spring MVC: it ends a request
- * whose body it cannot read, whatever a controller makes of that, and requests that none takes. A filter for error dispatches of all paths.
+ * Answers in the protocol's format, with Spring MVC, where the container answers in place of the controllers: for
+ * requests with an unreadable body, regardless of a controller's handling, and for requests without a controller. A
+ * filter for error dispatches of all paths.
  */
 public final class ProtocolErrors implements Filter {
 
@@ -33,7 +34,7 @@ public final class ProtocolErrors implements Filter {
     /**
      * Creates the filter.
      *
-     * @param paths the paths of the protocol, as patterns of servlets
+     * @param paths the paths of the protocol, as servlet patterns
      */
     public ProtocolErrors(List<String> paths) {
         this.paths = List.copyOf(paths);
@@ -57,7 +58,7 @@ public final class ProtocolErrors implements Filter {
             try {
                 answer.getOutputStream().write(body.toByteArray());
                 answer.flushBuffer();
-            } catch (IOException e) { // clients decide how often: the container would log it with its stack
+            } catch (IOException e) { // clients decide how often: the container would log a stack trace
                 log.debug("the client of '{}' is gone: {}", uri, e.toString());
             }
             return;

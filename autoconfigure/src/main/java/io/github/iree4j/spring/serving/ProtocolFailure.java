@@ -19,13 +19,13 @@ import tools.jackson.core.exc.StreamConstraintsException;
 /**
  * A failure in the protocol's format.
  *
- * @param error what went wrong
+ * @param error the description of the failure
  */
 record ProtocolFailure(String error) {
 
     private static final Logger log = LoggerFactory.getLogger(ProtocolFailure.class);
 
-    /** The response to a failed request. */
+    /** Returns the response to a failed request. */
     static ResponseEntity<ProtocolFailure> answer(Exception failure) {
         return switch (failure) {
             case IreeException e -> answer(HttpStatuses.of(e), HttpStatuses.retryAfter(e), ClientText.of(e));
@@ -62,7 +62,7 @@ record ProtocolFailure(String error) {
                                 e.getLocation().getColumnNr());
     }
 
-    /** A response that names the seconds after which to try again, unless there are none. */
+    /** Returns a response with the number of seconds before a retry, unless 0. */
     private static ResponseEntity<ProtocolFailure> answer(HttpStatusCode status, long later, String error) {
         ResponseEntity.BodyBuilder builder = ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON);
         if (later > 0) {

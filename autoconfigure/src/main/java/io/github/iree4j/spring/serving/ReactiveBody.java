@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Runs blocking work off the event loops, each piece on its own virtual thread, which reads and writes bodies as
+ * Runs blocking work off the event loops, each piece on a dedicated virtual thread that reads and writes bodies as
  * streams. Network buffers are exchanged with back-pressure, a few at a time.
  */
 final class ReactiveBody {
@@ -31,7 +31,7 @@ final class ReactiveBody {
         T read(InputStream body) throws IOException;
     }
 
-    /** Runs blocking work at each subscription; cancellation interrupts it. */
+    /** Runs blocking work at each subscription; cancellation interrupts the work. */
     static <T> Mono<T> blocking(Callable<T> work) {
         return Mono.create(sink -> {
             AtomicBoolean cancelled = new AtomicBoolean();
@@ -39,7 +39,7 @@ final class ReactiveBody {
                 try {
                     sink.success(work.call());
                 } catch (Throwable e) {
-                    if (!cancelled.get()) { // there is no subscriber any more otherwise
+                    if (!cancelled.get()) { // otherwise no subscriber is left
                         sink.error(e);
                     }
                 }
@@ -53,12 +53,12 @@ final class ReactiveBody {
     }
 
     /**
-     * Reads the body of a request as a blocking stream, of which no part may take longer than a limit. Empty where the client goes meanwhile: there
-     * is nobody to answer.
+     * Reads the body of a request as a blocking stream, each part within a time limit. Empty if the client disconnects
+     * meanwhile: nobody is left to answer.
      */
     static <T> Mono<T> read(ServerHttpRequest request, Duration limit, Reader<T> reader) {
         Mono<T> result = blocking(() -> {
-            // Operators in between, such as timeout(), would drop buffers that arrive after a cancellation unreleased.
+            // Operators in between, such as timeout(), would drop buffers arriving after a cancellation unreleased.
             try (InputStream body = new TimedBody(request.getBody(), limit, Schedulers.parallel())) {
                 return reader.read(body);
             }
@@ -67,10 +67,10 @@ final class ReactiveBody {
     }
 
     /**
-     * Makes an inference and sends its response; the inference is closed however the request ends.
+     * Makes an inference and sends the response; the inference is closed however the request ends.
      *
      * @param exchange the request and response
-     * @param limit how long a part of the body may be awaited
+     * @param limit time limit for each part of the body
      * @param reader makes the inference
      */
     static Mono<Void> answer(ServerWebExchange exchange, Duration limit, Reader<Inference> reader) {
@@ -81,7 +81,7 @@ final class ReactiveBody {
                 .doFinally(_ -> holder.close());
     }
 
-    /** Netty answers what it cannot decode itself: whatever became of the body, it is the answer. */
+    /** Returns whether Netty has answered. Netty itself answers undecodable requests: that answer stands, regardless of the body. */
     private static boolean isAnswered(ServerHttpResponse response) {
         return IS_NETTY && NettyRequests.isAnswered(response);
     }
@@ -91,7 +91,7 @@ final class ReactiveBody {
         return ReactiveAnswer.write(response, inference.body(), inference::write);
     }
 
-    /** Owns an inference until the request ends: what is written is still in memory of the server until it is sent. */
+    /** Owns an inference until the request ends: written bytes remain in server memory until sent. */
     private static final class Holder {
         private @Nullable Inference inference;
         private boolean over;

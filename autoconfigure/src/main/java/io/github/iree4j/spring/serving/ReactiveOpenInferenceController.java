@@ -26,15 +26,16 @@ import tools.jackson.core.JacksonException;
 
 /**
  * The Open Inference Protocol, version 2, over REST with Spring WebFlux, with the binary tensor data extension. A
- * client that disconnects cancels its call.
+ * disconnecting client cancels the call.
  */
 @RestController
 @RequestMapping("/v2")
 public final class ReactiveOpenInferenceController {
 
     /*
-     * No request is answered on an event loop, even where that would not block: Reactor Netty up to 1.3.7 stops reading from a connection when a
-     * pipelined request is answered synchronously before the previous response has completed (its issue 4361), and inference completes on another thread.
+     * No request is answered on an event loop, even if the answer would not block: Reactor Netty up to 1.3.7 stops
+     * reading from a connection when a pipelined request is answered synchronously before the previous response has
+     * completed (Reactor Netty issue 4361), and inference completes on another thread.
      */
     private final OpenInference protocol;
     private final BodyLimits limits;

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for inference that has arrived whole, and has a place among those that are computed, or waits for one. It is used, and then closed,
- * by one thread; others may close it before. Closing it frees its inputs and ends its turn.
+ * An inference request that has arrived completely, and is in computation or waiting for a place. One thread uses and
+ * then closes the request; other threads may close the request earlier. Closing frees the inputs and ends the turn.
  */
 final class Received implements AutoCloseable {
 
@@ -45,10 +45,10 @@ final class Received implements AutoCloseable {
     }
 
     /**
-     * Waits for its turn, makes the call and waits for it. Once.
+     * Waits for the turn, makes the call and waits for the results. Called once.
      *
-     * @return the response, to be closed after it is written, which ends the turn
-     * @throws IreeException also when it was refused, or closed
+     * @return the response, closed after writing, which ends the turn
+     * @throws IreeException also when the request was refused or closed
      */
     Inference infer() {
         turn.requirePlace();
@@ -76,16 +76,16 @@ final class Received implements AutoCloseable {
         }
     }
 
-    /** What a request has left of its time; null when it has no limit. */
+    /** Returns the remaining time of a request; null without a limit. */
     static @Nullable Duration left(@Nullable Duration timeout, RequestLine.Turn turn) {
         if (timeout == null) {
             return null;
         }
-        Duration left = timeout.minus(turn.waited()); // all of it for one that has found a place at once
+        Duration left = timeout.minus(turn.waited()); // the whole timeout for a request that found a place at once
         return left.isPositive() ? left : Duration.ofNanos(1);
     }
 
-    /** Idempotent. Without effect on what {@link #infer} has begun. */
+    /** Idempotent. Without effect on work begun by {@link #infer}. */
     @Override
     public void close() {
         if (over.compareAndSet(false, true)) {

@@ -19,7 +19,7 @@ final class RepositoryModels {
 
     record Entry(String name, String version, String state, String reason) {}
 
-    /** Lists all versions of all models, or only the ready ones. */
+    /** Lists all versions of all models, or only the ready versions. */
     List<Entry> index(boolean onlyReady) {
         return programs.statuses().stream()
                 .filter(status -> !onlyReady || status.state() == ProgramState.READY)
@@ -40,7 +40,7 @@ final class RepositoryModels {
                 failure == null ? "" : ClientText.of(failure));
     }
 
-    /** Rejects parameters that would say where a model is. */
+    /** Rejects parameters that would give the location of a model. */
     static void checkParameter(String parameter) {
         if (parameter.equals("config") || parameter.startsWith("file:")) {
             throw new IreeException(

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 
 /**
- * The inputs of one request while it is read, on the heap until its call is admitted to memory of the device. Closing frees them unless the request
- * is {@linkplain #take() complete}.
+ * The inputs of a request during reading, on the heap until the call is admitted to device memory. Closing frees the
+ * inputs unless the request is {@linkplain #take() complete}.
  */
 final class RequestInputs implements AutoCloseable {
     private final Program program;
@@ -27,8 +27,8 @@ final class RequestInputs implements AutoCloseable {
     /**
      * Creates the inputs of a call.
      *
-     * @param program the program whose device receives them
-     * @param arguments the arguments of its function
+     * @param program the program whose device receives the inputs
+     * @param arguments the arguments of the function
      */
     RequestInputs(Program program, List<ValueDeclaration> arguments) {
         this.program = program;
@@ -41,7 +41,7 @@ final class RequestInputs implements AutoCloseable {
         return ServedModels.names(arguments, "input");
     }
 
-    /** Returns the index of the argument of that name, which no other input may have. */
+    /** Returns the index of the argument of the given name; no other input may have the name. */
     int indexOf(String name) {
         int index = names().indexOf(name);
         if (index < 0) {
@@ -65,13 +65,13 @@ final class RequestInputs implements AutoCloseable {
     }
 
     /**
-     * Checks how many bytes an input is said to be.
+     * Checks the declared size of an input, in bytes.
      *
-     * @param what names that size in messages
+     * @param what names the size in messages
      */
     void checkSize(int index, Datatype datatype, long[] shape, long size, String what) {
         if (datatype == Datatype.BYTES) {
-            return; // each text has its own length
+            return; // each text has an explicit length
         }
         long expected = datatype.elementType().byteSize(Shape.elementCount(shape));
         if (size != expected) {
@@ -87,9 +87,9 @@ final class RequestInputs implements AutoCloseable {
     }
 
     /**
-     * Reads an input from its elements as they are in memory, or from texts with their lengths.
+     * Reads an input from elements in memory layout, or from texts preceded by lengths.
      *
-     * @param size how many bytes they are, as checked
+     * @param size size of the elements in bytes, already checked
      * @param in the elements
      * @param body is charged for texts; the caller charges other elements
      */
@@ -104,7 +104,7 @@ final class RequestInputs implements AutoCloseable {
         }
     }
 
-    /** Reads an input from JSON; the parser is at the bracket before its elements. */
+    /** Reads an input from JSON; the parser is at the bracket before the elements. */
     void readJson(int index, String shown, Datatype datatype, long[] shape, JsonParser json, LimitedBody body)
             throws IOException {
         long count = Shape.elementCount(shape);
@@ -125,12 +125,12 @@ final class RequestInputs implements AutoCloseable {
         tensors[index] = strings.upload(program);
     }
 
-    /** Uploads elements that something writes. */
+    /** Uploads elements written by the given contents. */
     void upload(int index, Datatype datatype, long[] shape, TensorContents contents) throws IOException {
         tensors[index] = program.receive(datatype.elementType(), shape, contents);
     }
 
-    /** Returns all inputs, in the order of the arguments; the caller closes them. */
+    /** Returns all inputs, in the order of the arguments; the caller closes the inputs. */
     List<Tensor> take() {
         for (int i = 0; i < tensors.length; i++) {
             if (tensors[i] == null) {

@@ -15,9 +15,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests are computed, and which wait for that: in order of arrival, each for a limited time. A request that would wait longer is refused
- * when it comes, by the rate at which places have become free; where nothing is known of that, it waits until its time is over. So however many
- * come, those that are served have waited for a limited time, and the places are never empty. Thread-safe.
+ * Decides when requests are computed: in order of arrival, after a limited wait. A request that would wait longer is
+ * refused on arrival, judging by the rate at which places have become free; while the rate is unknown, the request
+ * waits until its time limit. So under any load, served requests have waited for a limited time, and places are never
+ * left empty. Thread-safe.
  */
 final class RequestLine {
 
@@ -26,18 +27,18 @@ final class RequestLine {
 
     private static final Runnable TOLD = () -> {};
 
-    /** The weight of all that was measured before against the last. */
+    /** The weight of all earlier measurements against the latest. */
     private static final int MEMORY = 32;
 
     /** Runs actions later. */
     @FunctionalInterface
     interface Alarm {
-        /** The action does not block. */
+        /** Runs an action after a delay. The action does not block. */
         void in(long nanos, Runnable action);
     }
 
     /**
-     * Why a request is refused when it comes.
+     * The reason for refusing a request on arrival.
      *
      * @param text for the client
      * @param later when to try again
@@ -54,14 +55,14 @@ final class RequestLine {
     private final LongSupplier clock;
     private final Alarm alarm;
 
-    // Guarded by this: a thread that is preempted with the lock holds up all others, so it is taken to join and to
-    // leave only.
+    // Guarded by this. A thread preempted while holding the lock holds up all other threads, so the lock is taken only
+    // to join and to leave.
     private final ArrayDeque<Turn> line = new ArrayDeque<>();
     // Written under the lock; read also without it, for an estimate.
     private volatile int free;
     private volatile int waiting;
-    private volatile double held; // how long a place is held, in nanoseconds, an average; 0 while unknown
-    private volatile long lastFreed; // when a place became free, or the last was taken
+    private volatile double held; // average time a place is held, in nanoseconds; 0 while unknown
+    private volatile long lastFreed; // when a place last became free, or the last free place was taken
     // Guarded by this.
     private boolean alarmed;
     private long alarmAt; // while alarmed: no later than any deadline in line
@@ -69,9 +70,9 @@ final class RequestLine {
     /**
      * Creates a line.
      *
-     * @param places how many are computed at once
-     * @param patience how long one waits at most; zero refuses all that would wait
-     * @param refused run for each that is refused, outside the lock; must not block
+     * @param places number of requests computed at once
+     * @param patience maximum wait of a request; zero refuses all requests that would wait
+     * @param refused run for each refused request, outside the lock; must not block
      */
     RequestLine(int places, Duration patience, Runnable refused) {
         this(
@@ -92,16 +93,16 @@ final class RequestLine {
         this.free = places;
     }
 
-    /** The request of one client: waits, then has a place, until it leaves. */
+    /** The turn of a client's request: waits, then has a place, until left. */
     final class Turn {
         private final long since = clock.getAsLong();
-        private final @Nullable Duration lateBy; // its own time, where that is shorter than patience
+        private final @Nullable Duration lateBy; // the request's own time limit, if shorter than patience
         private final CountDownLatch decided = new CountDownLatch(1);
 
         private final AtomicReference<@Nullable Runnable> listener = new AtomicReference<>(); // TOLD in the end
-        // Written under the lock of the line, before it is decided; read also afterwards.
+        // Written under the lock of the line, before the turn is decided; read also afterwards.
         private boolean given;
-        private long placed; // when
+        private long placed; // when the place was given
         private @Nullable IreeException refusal;
         private volatile boolean over;
 
@@ -109,12 +110,12 @@ final class RequestLine {
             lateBy = timeout == null || timeout.compareTo(patience) > 0 ? null : timeout;
         }
 
-        /** Whether it has a place, or has been refused: it need not wait. */
+        /** Returns whether the turn has a place or has been refused: no further wait is needed. */
         boolean isDecided() {
             return decided.getCount() == 0;
         }
 
-        /** Runs an action, which must not block or throw, when it need not wait any more; not if it leaves before. */
+        /** Runs an action, which must not block or throw, once the turn is decided; not if the turn is left before. */
         void whenDecided(Runnable action) {
             if (isDecided() || !listener.compareAndSet(null, action)) {
                 action.run();
@@ -122,10 +123,11 @@ final class RequestLine {
         }
 
         /**
-         * Blocks until it need not wait, and checks that it has a place.
+         * Blocks until the turn is decided, and checks that the turn has a place.
          *
-         * @throws IreeException RESOURCE_EXHAUSTED when it has been refused, or DEADLINE_EXCEEDED if its own time is over; CANCELLED when it has
-         *     left, or the thread is interrupted, which it stays
+         * @throws IreeException RESOURCE_EXHAUSTED when the turn has been refused, or DEADLINE_EXCEEDED if the
+         *     request's own time limit has expired; CANCELLED when the turn has been left, or the thread is
+         *     interrupted; the thread stays interrupted
          */
         void requirePlace() {
             try {
@@ -142,24 +144,24 @@ final class RequestLine {
             }
         }
 
-        /** How long it waits at most. */
+        /** Returns the maximum wait. */
         Duration limit() {
             return lateBy == null ? patience : lateBy;
         }
 
-        /** How long it has waited in line, once that is decided. */
+        /** Returns the time spent in line, once decided. */
         Duration waited() {
             return Duration.ofNanos((given ? placed : clock.getAsLong()) - since);
         }
 
-        /** Gives up to wait for a place; false when that is decided. */
+        /** Stops waiting for a place; false when already decided. */
         boolean leaveLine() {
             synchronized (RequestLine.this) {
                 return removed(this);
             }
         }
 
-        /** Gives up the place, or to wait for one. Idempotent. */
+        /** Gives up the place, or stops waiting for a place. Idempotent. */
         void leave() {
             Turn next;
             synchronized (RequestLine.this) {
@@ -182,7 +184,7 @@ final class RequestLine {
             return since + limit().toNanos();
         }
 
-        /** Its time is over, and it is not in line any more. Under the lock. */
+        /** Refuses the turn after its time limit; the turn is no longer in line. Under the lock. */
         private void giveUp() {
             refusal = lateBy == null
                     ? full(expected(waiting))
@@ -194,7 +196,7 @@ final class RequestLine {
                                     .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));
         }
 
-        /** Outside the lock. */
+        /** Notifies the waiting thread and the listener. Outside the lock. */
         private void tell() {
             decided.countDown();
             Runnable told = listener.getAndSet(TOLD);
@@ -204,14 +206,14 @@ final class RequestLine {
         }
     }
 
-    /** Takes one out of the line; false if it is not in it. Under the lock. */
+    /** Removes a turn from the line; false if the turn is not in line. Under the lock. */
     private boolean removed(Turn turn) {
         boolean found = line.remove(turn);
         waiting = line.size();
         return found;
     }
 
-    /** A place has become free that was held for so long: passes it on. Under the lock. */
+    /** Passes a freed place on, after the place was held for the given time. Under the lock. */
     private synchronized @Nullable Turn free(long nanos) {
         held += (nanos - held) / (held == 0 ? 1 : MEMORY);
         lastFreed = clock.getAsLong();
@@ -227,8 +229,8 @@ final class RequestLine {
     }
 
     /**
-     * How long one probably waits that so many are before, in nanoseconds: places become free as fast as requests leave them, on average, and less
-     * fast where none has for long. 0 also where nothing is known.
+     * Estimates the wait behind the given number of turns, in nanoseconds: on average, places become free at the rate
+     * at which requests leave, and more slowly if no place has become free for long. Also 0 if the rate is unknown.
      */
     private long expected(int ahead) {
         if (free > 0) {
@@ -240,8 +242,8 @@ final class RequestLine {
     }
 
     /**
-     * Sets the alarm for a deadline. There is one for all who wait: one for each would wake the thread of the timer twice per request.
-     * Under the lock.
+     * Sets the alarm for a deadline. All waiting turns share one alarm: separate alarms would wake the timer's thread
+     * twice per request. Under the lock.
      */
     private void alarmBy(long deadline) {
         if (!alarmed || deadline - alarmAt < 0) {
@@ -251,12 +253,12 @@ final class RequestLine {
         }
     }
 
-    /** Refuses those whose time is over. */
+    /** Refuses turns past their deadline. */
     private void ring(long deadline) {
         List<Turn> late = new ArrayList<>();
         synchronized (this) {
             if (!alarmed || deadline != alarmAt) {
-                return; // a sooner one was set after it
+                return; // a sooner alarm was set afterwards
             }
             alarmed = false;
             long now = clock.getAsLong();
@@ -277,9 +279,9 @@ final class RequestLine {
     }
 
     /**
-     * Checks whether a request that comes now has a chance, before anything is done for it. Counts it if not.
+     * Checks whether a request arriving now has a chance, before any work for the request. Counts a refusal.
      *
-     * @return why it is refused: it would wait longer than it may; null if it has a chance
+     * @return the refusal, when the request would wait longer than allowed; null if the request has a chance
      */
     @Nullable
     Refusal refusal() {
@@ -292,9 +294,9 @@ final class RequestLine {
     }
 
     /**
-     * Checks whether a request that comes now has a chance, before anything is done for it.
+     * Checks whether a request arriving now has a chance, before any work for the request.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
+     * @throws IreeException RESOURCE_EXHAUSTED when the request would wait longer than allowed
      */
     void checkRoom() {
         Refusal refusal = refusal();
@@ -303,7 +305,7 @@ final class RequestLine {
         }
     }
 
-    /** Whether one that may wait for so long has to be refused; null if there is room. */
+    /** Checks whether a turn with the given wait limit has to be refused; null if there is room. */
     private @Nullable Full tooLong(Duration limit) {
         long expected = expected(waiting);
         return free > 0 || !limit.isZero() && expected <= limit.toNanos() ? null : full(expected);
@@ -313,11 +315,11 @@ final class RequestLine {
         return new Full(places - free, waiting, expected);
     }
 
-    /** The line when one is refused. Its text is made without the lock. */
+    /** The state of the line at a refusal. The text is made without the lock. */
     private final class Full {
-        private final int computed; // have a place
+        private final int computed; // number of turns with a place
         private final int waiting;
-        private final long expected; // how long a further one would wait, in nanoseconds; 0 where that is not known
+        private final long expected; // the wait of a further turn, in nanoseconds; 0 if unknown
 
         Full(int computed, int waiting, long expected) {
             this.computed = computed;
@@ -343,11 +345,11 @@ final class RequestLine {
     }
 
     /**
-     * Takes a place, or stands in line for one.
+     * Takes a place, or joins the line.
      *
-     * @param timeout how long the request may take in all; null for no limit of its own
+     * @param timeout maximum total duration of the request; null for no such limit
      * @return a turn that must be left
-     * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
+     * @throws IreeException RESOURCE_EXHAUSTED when the request would wait longer than allowed
      */
     Turn join(@Nullable Duration timeout) {
         Turn turn = new Turn(timeout);
@@ -373,12 +375,12 @@ final class RequestLine {
         return turn;
     }
 
-    /** How many have a place. */
+    /** Returns the number of turns with a place. */
     int computed() {
         return places - free;
     }
 
-    /** How many wait. */
+    /** Returns the number of waiting turns. */
     int waiting() {
         return waiting;
     }

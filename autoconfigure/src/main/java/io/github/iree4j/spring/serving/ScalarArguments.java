@@ -4,7 +4,7 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
 import java.util.List;
 
-/** Converts primitive arguments, which the protocol sends as tensors of one element. */
+/** Converts primitive arguments, sent by the protocol as tensors of one element. */
 final class ScalarArguments {
     private ScalarArguments() {}
 

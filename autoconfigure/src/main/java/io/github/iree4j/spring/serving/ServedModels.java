@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Maps model names and versions to functions of programs.
  *
- * <p>Every program is served under its name and its versions. A model is one function: the configured one, else the
- * program's only one. {@code program.function} names any function of any program, but not {@code f$async} next to {@code f}:
- * that is the same function. Thread-safe; reflects programs as they are loaded, replaced and unloaded.
+ * <p>Every program is served under its name and its versions. A model is one function: the configured function, else
+ * the program's only function. {@code program.function} names any function of any program, except {@code f$async} next
+ * to {@code f}, which is the same function. Thread-safe; reflects programs as loaded, replaced and unloaded.
  */
 public final class ServedModels {
 
@@ -35,7 +35,7 @@ public final class ServedModels {
      *
      * @param name the name of the model
      * @param located the function and its program
-     * @param strings the names of its inputs and outputs that are {@link Datatype#BYTES}
+     * @param strings the names of inputs and outputs with datatype {@link Datatype#BYTES}
      */
     record Served(String name, LocatedFunction located, Set<String> strings) {
         String version() {
@@ -46,7 +46,7 @@ public final class ServedModels {
             return located.function();
         }
 
-        /** The name of the datatype of a value: that of the protocol, else IREE's. */
+        /** Returns the name of the datatype of a value: the protocol's name, else IREE's. */
         String datatype(String name, ValueDeclaration value) {
             if (strings.contains(name)) {
                 return Datatype.BYTES.name();
@@ -55,7 +55,7 @@ public final class ServedModels {
             return datatype == null ? value.type() : datatype.name();
         }
 
-        /** The shape of a value in the protocol, -1 for each dimension that may differ. */
+        /** Returns the shape of a value in the protocol, -1 for each variable dimension. */
         List<Long> shape(String name, ValueDeclaration value) {
             List<Long> shape = value.shape();
             if (shape == null) {
@@ -75,8 +75,8 @@ public final class ServedModels {
      * Creates the mapping.
      *
      * @param programs the programs, all of which are served
-     * @param functions the function that serves a program with several functions, by program name
-     * @param strings names of inputs and outputs that are texts, datatype {@code BYTES}, by program name
+     * @param functions the function serving a program with several functions, by program name
+     * @param strings names of inputs and outputs holding texts, datatype {@code BYTES}, by program name
      */
     public ServedModels(Programs programs, Map<String, String> functions, Map<String, Set<String>> strings) {
         this.programs = programs;
@@ -84,7 +84,7 @@ public final class ServedModels {
         this.strings = Map.copyOf(strings);
     }
 
-    /** The name of the program of a model: the longest match. */
+    /** Returns the name of the program of a model: the longest match. */
     private String programOf(String model) {
         for (int dot = model.length(); dot > 0; dot = model.lastIndexOf('.', dot - 1)) {
             String name = model.substring(0, dot);
@@ -95,7 +95,7 @@ public final class ServedModels {
         throw new IreeException(StatusCode.NOT_FOUND, "there is no model '%s'".formatted(Datatype.shortened(model)));
     }
 
-    /** The ready versions of a model, the newest last. */
+    /** Returns the ready versions of a model, the newest last. */
     List<String> versions(String model) {
         List<String> versions = new ArrayList<>();
         for (ProgramStatus status : programs.versions(programOf(model))) {
@@ -110,7 +110,7 @@ public final class ServedModels {
         return status.state() == ProgramState.READY;
     }
 
-    /** Whether every model has a ready version or is intentionally not loaded: lazy, or unloaded. */
+    /** Returns whether every model has a ready version or is intentionally not loaded: lazy, or unloaded. */
     boolean allReady() {
         return names().stream().allMatch(name -> {
             List<ProgramStatus> versions = programs.versions(name);
@@ -122,7 +122,7 @@ public final class ServedModels {
     /**
      * Returns whether a model is ready.
      *
-     * @param version its version; null for any
+     * @param version the model's version; null for any
      * @throws IreeException NOT_FOUND when there is no such model or version
      */
     boolean isReady(String model, @Nullable String version) {
@@ -140,11 +140,11 @@ public final class ServedModels {
     }
 
     /**
-     * Finds the function that serves a model, for one call. Loads a lazy program.
+     * Finds the function serving a model, for a call. Loads a lazy program.
      *
-     * @param model its name
-     * @param version its version; null for the latest loaded one
-     * @throws IreeException NOT_FOUND when there is none; UNAVAILABLE when it is not loaded yet
+     * @param model the model's name
+     * @param version the model's version; null for the latest loaded version
+     * @throws IreeException NOT_FOUND when there is no such model; UNAVAILABLE when the model is not loaded yet
      */
     Served find(String model, @Nullable String version) {
         String program = programOf(model);
@@ -176,7 +176,7 @@ public final class ServedModels {
         return names.getFirst();
     }
 
-    /** Programs imported from PyTorch or ONNX may have each function twice, once with fences; it is served once. */
+    /** Rejects duplicates: programs imported from PyTorch or ONNX may have each function twice, once with fences; the function is served once. */
     private static void checkOnce(String program, LoadedProgram loaded, String function) {
         if (!function.endsWith(WITH_FENCES)) {
             return;
@@ -190,7 +190,7 @@ public final class ServedModels {
         }
     }
 
-    /** Names of all models. */
+    /** Returns the names of all models. */
     List<String> names() {
         return programs.statuses().stream()
                 .map(status -> status.source().name())
@@ -199,11 +199,11 @@ public final class ServedModels {
     }
 
     /**
-     * Returns the names of values that may be texts: tensors of 8-bit integers, and those whose module does not declare
-     * their type.
+     * Returns the names of possible text values: tensors of 8-bit integers, and values without a type declared by the
+     * module.
      *
-     * @param function whose arguments and results to consider
-     * @return the names under which it is served
+     * @param function the function whose arguments and results to consider
+     * @return the names used in the protocol
      */
     public static List<String> possibleStrings(ProgramFunction function) {
         List<String> names = new ArrayList<>();
@@ -220,7 +220,7 @@ public final class ServedModels {
         }
     }
 
-    /** The name of an argument or result; compilers may omit it. */
+    /** Returns the name of an argument or result; compilers may omit names. */
     static String name(List<ValueDeclaration> values, int index, String otherwise) {
         String name = values.get(index).name();
         return name.isEmpty() ? otherwise + index : name;

@@ -6,8 +6,9 @@ import java.time.Duration;
  * Options and limits of serving.
  *
  * @param maxRequestSize maximum size of a request body in bytes
- * @param maxConcurrentRequests how many inference requests are computed at once
- * @param maxWait how long further ones wait for that at most; zero or longer. Requests that would wait longer are refused with 429
+ * @param maxConcurrentRequests maximum number of inference requests computed at once
+ * @param maxWait maximum wait of further requests for a place; zero or longer. Requests that would wait longer are
+ *     refused with 429
  * @param repository whether the model repository extension is enabled and advertised
  */
 public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, Duration maxWait, boolean repository) {

@@ -15,13 +15,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elements of {@link Datatype#BYTES} that arrive: texts, each with its own length. They become rows of a tensor of 8-bit
- * integers, which ends in a dimension for the bytes; shorter texts are followed by zeros. Memory is charged as it grows
- * with what arrives.
+ * Arriving elements of {@link Datatype#BYTES}: texts with explicit lengths. Texts become rows of a tensor of 8-bit
+ * integers, whose last dimension holds the bytes; shorter texts are padded with zeros. Charged memory grows with the
+ * bytes that have arrived.
  */
 final class StringElements {
 
-    /** What precedes an element in binary: its length, little-endian. */
+    /** Size of the length before each element in binary, little-endian. */
     static final int LENGTH = Integer.BYTES;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -33,7 +33,7 @@ final class StringElements {
     private final long[] shape;
     private final long count;
     private final LimitedBody body;
-    /** The elements with their lengths, as in binary. */
+    /** The elements preceded by lengths, as in binary. */
     private byte[] bytes = {};
 
     private int size;
@@ -44,8 +44,8 @@ final class StringElements {
      * Creates a reader.
      *
      * @param input the name of the input
-     * @param argument what it is passed as
-     * @param shape the shape of the elements, without the dimension for their bytes
+     * @param argument the argument receiving the input
+     * @param shape the shape of the elements, without the dimension for the bytes
      * @param body is charged
      */
     StringElements(String input, ValueDeclaration argument, long[] shape, LimitedBody body) {
@@ -60,7 +60,7 @@ final class StringElements {
         this.body = body;
     }
 
-    /** Whether a value may hold texts: a tensor of 8-bit integers, or one whose module does not declare its type. */
+    /** Returns whether a value may hold texts: a tensor of 8-bit integers, or a value without a type declared by the module. */
     static boolean canHold(ValueDeclaration value) {
         ElementType type = value.elementType();
         return type == null ? value.type().equals("!vm.ref<?>") : value.isTensor() && canHold(type);
@@ -78,7 +78,7 @@ final class StringElements {
         size += element.length;
     }
 
-    /** Reads elements that take so many bytes with their lengths. */
+    /** Reads elements with lengths, in total the given number of bytes. */
     void read(InputStream in, long length) throws IOException {
         long left = length;
         while (left > 0) {
@@ -132,7 +132,7 @@ final class StringElements {
         bytes = Arrays.copyOf(bytes, grown);
     }
 
-    /** Makes the tensor, of all elements. */
+    /** Makes the tensor from all elements. */
     Tensor upload(Program program) throws IOException {
         if (read != count) {
             throw InferenceRequest.invalid("input '%s' has %d elements, but shape %s has %d"
@@ -140,7 +140,7 @@ final class StringElements {
         }
         long[] rows = rows();
         long row = rows[rows.length - 1];
-        body.charge(row * count); // before it is allocated: one long element makes all rows long
+        body.charge(row * count); // before allocation: one long element makes all rows long
         ElementType type = argument.elementType() == null ? ElementType.UI8 : argument.elementType();
         Tensor tensor = program.receive(type, rows, memory -> fill(memory, row));
         body.refund(bytes.length);

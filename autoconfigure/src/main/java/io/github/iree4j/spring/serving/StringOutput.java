@@ -11,10 +11,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A tensor of 8-bit integers as texts: each row is one, without the zeros at its end.
+ * A tensor of 8-bit integers as texts: each row is a text, without the zeros at the row's end.
  *
  * @param shape the shape of the texts
- * @param contents the texts as in binary, each after its length
+ * @param contents the texts as in binary, each preceded by its length
  */
 record StringOutput(long[] shape, byte[] contents) {
 
@@ -49,7 +49,7 @@ record StringOutput(long[] shape, byte[] contents) {
         return length;
     }
 
-    /** The texts, for JSON, which has no other bytes than those of texts. */
+    /** Returns the texts, for JSON, which can express only the bytes of texts. */
     List<String> texts(String output) {
         List<String> texts = new ArrayList<>();
         int at = 0;

@@ -14,28 +14,28 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The body of a request as a blocking stream, each read of which is limited in time, also if bytes keep coming one by
- * one. Subscribes to the body at the first read: a stream that is closed before its subscription has arrived would keep
- * the buffers that follow. Read by one thread.
+ * The body of a request as a blocking stream with a time limit for each read, even if single bytes keep arriving.
+ * Subscribes to the body at the first read: a stream closed before its subscription has arrived would keep the buffers
+ * that follow. Read by one thread.
  */
 final class TimedBody extends InputStream {
 
     /** Number of buffers requested at a time. */
     private static final int DEMAND = 8;
 
-    /** Bytes of one read at most, so that a slow client that sends at a fair rate is in time. */
+    /** Maximum number of bytes of a read, so that a client sending at a slow but fair rate is in time. */
     private static final int PART = 1 << 16;
 
     private final Flux<DataBuffer> buffers;
     private final Duration limit;
     private final Scheduler scheduler;
     private volatile @Nullable InputStream in; // null until the first read
-    private volatile @Nullable Disposable look; // the same
-    private volatile long since; // when the current read began; 0 when there is none
+    private volatile @Nullable Disposable look; // null until the first read
+    private volatile long since; // when the current read began; 0 without a current read
     private volatile boolean late;
     private volatile boolean closed;
 
-    /** The connection of the client is gone, and nothing can be answered. */
+    /** Reports a closed connection of the client: no answer is possible. */
     static final class Gone extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -49,7 +49,7 @@ final class TimedBody extends InputStream {
      *
      * @param buffers the body
      * @param limit of each read
-     * @param scheduler looks whether a read is late
+     * @param scheduler checks whether a read is late
      */
     TimedBody(Flux<DataBuffer> buffers, Duration limit, Scheduler scheduler) {
         this.buffers = buffers;

@@ -15,9 +15,9 @@ import org.springframework.http.MediaType;
 import reactor.netty.NettyPipeline;
 
 /**
- * Answers in the protocol's format where Reactor Netty does so in place of the controllers: it ends requests that it cannot decode, such
- * as one with a malformed chunk, with a response without a body, which gets one here. The counterpart of {@link ProtocolErrors}.
- * For one connection, whose thread calls it.
+ * Answers in the protocol's format where Reactor Netty answers in place of the controllers: Netty ends undecodable
+ * requests, such as a request with a malformed chunk, with an empty response. This handler adds a body to such
+ * responses. The counterpart of {@link ProtocolErrors}. Serves one connection, on the connection's thread.
  */
 public final class UndecodableRequests extends ChannelDuplexHandler {
 
@@ -30,10 +30,10 @@ public final class UndecodableRequests extends ChannelDuplexHandler {
     }
 
     /**
-     * Adds the handler to a connection of HTTP/1.1; others, which have no chunks, stay as they are.
+     * Adds the handler to an HTTP/1.1 connection; other connections, which have no chunks, stay unchanged.
      *
      * @param pipeline of the connection
-     * @param base path before that of the protocol, without a slash at its end
+     * @param base path before the protocol's path, without a trailing slash
      */
     public static void addTo(ChannelPipeline pipeline, String base) {
         if (pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {

@@ -7,12 +7,12 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A request of a servlet container that waits for its turn, without a thread: it is dispatched again when that is decided. */
+/** A request of a servlet container waiting for its turn without a thread: the request is dispatched again once decided. */
 final class WaitingRequest implements AsyncListener {
 
     private static final String ATTRIBUTE = WaitingRequest.class.getName();
 
-    /** How long after the end of its time in line a request has been dispatched. */
+    /** Time limit for dispatching a request after the end of its wait in line. */
     private static final Duration LATEST = Duration.ofSeconds(30);
 
     private final Received received;
@@ -21,7 +21,7 @@ final class WaitingRequest implements AsyncListener {
         this.received = received;
     }
 
-    /** Takes what has waited off a request that was dispatched again; null if it is the first time. */
+    /** Returns the waiting request of a request dispatched again; null at the first dispatch. */
     static @Nullable Received of(HttpServletRequest request) {
         return (Received) request.getAttribute(ATTRIBUTE);
     }
@@ -29,7 +29,7 @@ final class WaitingRequest implements AsyncListener {
     /**
      * Begins to wait, and owns the request meanwhile.
      *
-     * @return false where a filter or servlet does not support that
+     * @return false where a filter or servlet does not support waiting
      */
     static boolean begin(HttpServletRequest request, Received received) {
         if (!request.isAsyncSupported()) {
@@ -37,13 +37,13 @@ final class WaitingRequest implements AsyncListener {
         }
         AsyncContext context = request.startAsync();
         context.setTimeout(
-                received.turn().limit().plus(LATEST).toMillis()); // Tomcat does not tell that it could not dispatch
+                received.turn().limit().plus(LATEST).toMillis()); // Tomcat does not report a failed dispatch
         context.addListener(new WaitingRequest(received));
         request.setAttribute(ATTRIBUTE, received);
         received.turn().whenDecided(() -> {
             try {
                 context.dispatch();
-            } catch (RuntimeException | Error e) { // the container has ended the request, or has no thread for it
+            } catch (RuntimeException | Error e) { // the container has ended the request, or has no thread for the request
                 received.close();
             }
         });
@@ -67,6 +67,6 @@ final class WaitingRequest implements AsyncListener {
 
     @Override
     public void onStartAsync(AsyncEvent event) {
-        // of another wait, which has its own listener
+        // of another wait with a separate listener
     }
 }

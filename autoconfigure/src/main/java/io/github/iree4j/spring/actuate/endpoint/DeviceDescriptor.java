@@ -10,13 +10,13 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * A device.
  *
- * @param name its name in {@code iree.devices}
- * @param driver its driver
- * @param description its own description
- * @param machine index of the machine that it is on
+ * @param name the device's name in {@code iree.devices}
+ * @param driver the device's driver
+ * @param description the device's own description
+ * @param machine index of the device's machine
  * @param queues number of queues
- * @param executableFormats the executable formats that it supports, of those that current compilers produce
- * @param failure why the device was lost; null while it works
+ * @param executableFormats the supported executable formats among formats produced by current compilers
+ * @param failure the reason for the device's loss; null while the device works
  */
 public record DeviceDescriptor(
         String name,
@@ -41,7 +41,7 @@ public record DeviceDescriptor(
     /**
      * All devices.
      *
-     * @param devices in the order in which programs see them
+     * @param devices in the order seen by programs
      */
     public record All(List<DeviceDescriptor> devices) implements OperationResponseBody {}
 }

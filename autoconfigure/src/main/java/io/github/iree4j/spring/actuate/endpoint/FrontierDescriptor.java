@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
-/** Frontiers: what is known to happen before. */
+/** Frontiers: the work known to happen before other work. */
 public final class FrontierDescriptor {
 
     private FrontierDescriptor() {}
@@ -18,10 +18,10 @@ public final class FrontierDescriptor {
     /**
      * The epoch that a queue must reach.
      *
-     * @param queue device and number, or the axis when it is not of this runtime
+     * @param queue device and number, or the axis for a queue of another runtime
      * @param axis session, machine, domain and ordinal
      * @param epoch the epoch to reach
-     * @param completed the epoch that has completed
+     * @param completed the completed epoch
      */
     public record Entry(String queue, String axis, long epoch, long completed) {}
 
@@ -31,8 +31,8 @@ public final class FrontierDescriptor {
      * @param queue device and number
      * @param completed the epoch up to which all operations of the queue have completed
      * @param tainted whether the entries are incomplete
-     * @param entries what has not completed; on an unordered queue, its own epoch
-     * @param merges number of wait frontiers that were merged
+     * @param entries epochs that have not completed; on an unordered queue, the queue's own epoch
+     * @param merges number of merged wait frontiers
      * @param evictions number of entries evicted for lack of capacity
      */
     public record OfQueue(
@@ -53,8 +53,8 @@ public final class FrontierDescriptor {
     /**
      * The frontier of the current value of an application timeline.
      *
-     * @param timeline its id
-     * @param value its current value
+     * @param timeline id of the timeline
+     * @param value the current value
      * @param watermark the last value with a known history
      * @param tainted whether the entries are incomplete
      * @param entries the known entries
@@ -77,7 +77,7 @@ public final class FrontierDescriptor {
      *
      * @param capacity maximum number of entries of an operation's frontier
      * @param queues frontiers of the queues
-     * @param timelines frontiers of the timelines that the application holds
+     * @param timelines frontiers of the timelines held by the application
      */
     public record All(int capacity, List<OfQueue> queues, List<OfTimeline> timelines)
             implements OperationResponseBody {}

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A function of a program.
  *
- * @param name its name in the program
- * @param declaration its arguments and results as the compiler recorded them; null when it did not
- * @param asynchronous whether it was compiled to take fences from its caller
- * @param variants its shape variants; null for a compiled function
+ * @param name the function's name in the program
+ * @param declaration arguments and results as recorded by the compiler; null without a record
+ * @param asynchronous whether the function was compiled to take fences from the caller
+ * @param variants the function's shape variants; null for a compiled function
  */
 public record FunctionDescriptor(
         String name,

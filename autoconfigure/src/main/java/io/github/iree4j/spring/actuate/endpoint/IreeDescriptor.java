@@ -8,7 +8,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * The response of the {@code iree} endpoint without a selector.
  *
- * @param devices the runtime's devices, in the order in which programs see them
+ * @param devices the runtime's devices, in the order seen by programs
  * @param modules states of the programs' latest versions by name
  * @param task the workers
  * @param activeCalls number of calls in flight

@@ -42,12 +42,12 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 
 /**
- * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, memory, programs, pending work and its
+ * {@link Endpoint @Endpoint} showing devices, queues, frontiers, taint, pools, memory, programs, pending work with
  * dependencies, and recent events.
  *
  * <p>Read-only, unless {@code management.endpoint.iree.access=unrestricted} also permits loading, unloading and warming
- * programs, cancelling calls and trimming pools. Responses contain no addresses; their size is bounded by the number of devices, queues,
- * programs and timelines that the application holds.
+ * programs, cancelling calls and trimming pools. Responses contain no addresses; the size of a response is bounded by
+ * the number of devices, queues, programs and timelines held by the application.
  */
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
 public final class IreeEndpoint {
@@ -69,7 +69,7 @@ public final class IreeEndpoint {
     private static final int MOST_EVENTS = 100;
     private static final int LOOKS = 3;
 
-    /** A reader copies the recorder's ring: one at a time does, however many clients there are. */
+    /** Held while reading, since a reader copies the recorder's ring: a single copy at a time, regardless of the number of clients. */
     private final Lock reading = new ReentrantLock(true);
 
     private final IreeRuntime runtime;
@@ -80,26 +80,26 @@ public final class IreeEndpoint {
     private final List<EndpointPart> parts;
 
     /**
-     * Creates an endpoint for one runtime.
+     * Creates an endpoint for a runtime.
      *
      * @param runtime the runtime whose devices to show
      * @param programs the programs to show
      * @param events the recent events
-     * @param problems returns the problems that are known
+     * @param problems returns the known problems
      */
     public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
         this(runtime, programs, events, problems, null, List.of());
     }
 
     /**
-     * Creates an endpoint for one runtime with a recorder and parts of other modules.
+     * Creates an endpoint for a runtime with a recorder and parts of other modules.
      *
      * @param runtime the runtime whose devices to show
      * @param programs the programs to show
      * @param events the recent events
-     * @param problems returns the problems that are known
+     * @param problems returns the known problems
      * @param recorder the flight recorder; null for none
-     * @param parts what other modules add
+     * @param parts the parts of other modules
      */
     public IreeEndpoint(
             IreeRuntime runtime,
@@ -135,12 +135,13 @@ public final class IreeEndpoint {
     }
 
     /**
-     * Returns one part.
+     * Returns a part.
      *
-     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, problems, events or recording; live for all but the recording; or what another module
-     *     adds
-     * @param since for events, live and the recording, the cursor of the previous response; all that is retained when absent
-     * @return the part, or null when there is none of that name
+     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, problems, events or recording;
+     *     live for all but the recording; or a part of another module
+     * @param since for events, live and the recording, the cursor of the previous response; everything retained when
+     *     absent
+     * @return the part, or null for an unknown name
      */
     @ReadOperation
     public @Nullable OperationResponseBody part(@Selector String part, @Nullable Long since) {
@@ -194,11 +195,11 @@ public final class IreeEndpoint {
     }
 
     /**
-     * Exports what the flight recorder has.
+     * Exports the contents of the flight recorder.
      *
      * @param part recording
      * @param action export
-     * @param format iree4j for a file that {@code bin/iree4j} reads; perfetto, otlp or scenario
+     * @param format iree4j for a file readable by {@code bin/iree4j}; perfetto, otlp or scenario
      * @return the contents of the file, or null when there is no recorder, or no such format
      * @throws IOException never
      */
@@ -229,11 +230,11 @@ public final class IreeEndpoint {
     }
 
     /**
-     * Returns one program, call or pool.
+     * Returns a program, call or pool.
      *
      * @param part modules, calls or pools
      * @param name the program's name, the id of the call, or the name of the device
-     * @return its description, or null when there is none
+     * @return the description, or null when there is no such object
      */
     @ReadOperation
     public @Nullable OperationResponseBody one(@Selector String part, @Selector String name) {
@@ -270,7 +271,7 @@ public final class IreeEndpoint {
      * @param name the program's name, the id of the call, or the name of the device
      * @param action for modules load, unload or warm; for calls cancel; for pools trim
      * @param version the version of the module; the latest when absent
-     * @return its state afterwards, of a call the one before; null when there is no program or pool of that name
+     * @return the state afterwards, for a call the state before; null when there is no program or pool of this name
      * @throws InvalidEndpointRequestException when there is no such action, or no such call in progress
      */
     @WriteOperation
@@ -286,7 +287,7 @@ public final class IreeEndpoint {
         switch (part + "/" + action) {
             case "calls/cancel" -> {
                 cancel(Long.parseLong(name));
-                return before; // it ends soon
+                return before; // the call ends soon
             }
             case "modules/load" -> programs.load(name, version);
             case "modules/unload" -> programs.unload(name, version);
@@ -315,12 +316,12 @@ public final class IreeEndpoint {
         }
     }
 
-    /** Nothing else tells a client, which gets 204 for null. */
+    /** Makes the exception for an unknown call. Only an exception informs a client: null becomes 204. */
     private static InvalidEndpointRequestException noSuchCall(String id) {
         return new InvalidEndpointRequestException("there is no call '%s' in progress".formatted(id), "no such call");
     }
 
-    /** The devices of the runtime, and those of other modules. */
+    /** Returns the devices of the runtime and of other modules. */
     private List<Device> shown() {
         List<Device> devices = new ArrayList<>(runtime.devices());
         for (EndpointPart part : parts) {
@@ -401,7 +402,7 @@ public final class IreeEndpoint {
     private TimelinesDescriptor timelines() {
         QueueNames names = new QueueNames(runtime, shown());
         TimelinesDescriptor look = look(names);
-        // Work moves while it is looked at: what nothing signals for good is so at every look.
+        // Work moves during the inspection: a point without a signaller for good has no signaller at every look.
         for (int i = 1; i < LOOKS && !look.isExplained(); i++) {
             look = look(names);
         }
@@ -417,7 +418,7 @@ public final class IreeEndpoint {
                 waiting(), operations, programs.activeCalls(), calls(names, signallers), listed());
     }
 
-    /** The timelines of the application, and those that work waits for. */
+    /** Returns the timelines of the application, and the timelines awaited by work. */
     private List<TimelinesDescriptor.Timeline> listed() {
         Map<Long, TimelinesDescriptor.Timeline> listed = new TreeMap<>();
         Stream<PendingOperation.Wait> ofOperations = allQueues().stream()
@@ -434,7 +435,7 @@ public final class IreeEndpoint {
         return List.copyOf(listed.values());
     }
 
-    /** The oldest calls in flight, of all programs. */
+    /** Returns the oldest calls in flight, of all programs. */
     private List<TimelinesDescriptor.Call> calls(QueueNames axes, Signallers signallers) {
         return runtime.programs().stream()
                 .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream()

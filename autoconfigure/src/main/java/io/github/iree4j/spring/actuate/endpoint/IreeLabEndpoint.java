@@ -28,12 +28,12 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@link WebEndpoint @WebEndpoint} that lists the scenarios of the laboratory and runs them, on virtual devices of their
- * own: it changes nothing of the application's runtime, and reads nothing of it but the flight recorder. A scenario can
- * also be a part of the request.
+ * {@link WebEndpoint @WebEndpoint} listing and running the scenarios of the laboratory, on dedicated virtual devices:
+ * the endpoint changes nothing in the application's runtime, and reads only the flight recorder. A scenario can also be
+ * a part of the request.
  *
  * <p>Runs are bounded by the ranges of {@link Scale}, the number of faults and {@value #MOST_OPERATIONS} operations.
- * {@value #MOST_RUNS} run at once, however many clients there are; others wait for their turn. Thread-safe.
+ * {@value #MOST_RUNS} run at once, regardless of the number of clients; others wait. Thread-safe.
  */
 @WebEndpoint(id = "ireelab", defaultAccess = Access.READ_ONLY)
 public final class IreeLabEndpoint {
@@ -79,18 +79,19 @@ public final class IreeLabEndpoint {
     /**
      * Runs a scenario.
      *
-     * @param scenario its id; own for the one in {@code text}, recorded for records of the flight recorder
+     * @param scenario the scenario's id; own for the scenario in {@code text}, recorded for records of the flight
+     *     recorder
      * @param width number of independent copies; 1 when absent
      * @param depth number of chained repetitions; 1 when absent
-     * @param lanes lanes of the scalable hardware; as the scenario says when absent
+     * @param lanes lanes of the scalable hardware; the scenario's own number when absent
      * @param fault faults in the form of {@link Fault#parse}, separated by commas; none when absent
      * @param text for own, the scenario: YAML or JSON in UTF-8, as a raw deflate stream, in Base64 for URLs
-     * @param recorder for recorded, when the flight recorder was opened, as its recordings say: another one numbers other
-     *     records alike
+     * @param recorder for recorded, the opening time of the flight recorder, as in recordings: another recorder numbers
+     *     other records alike
      * @param since for recorded, the number of the first record
      * @param until for recorded, the number after the last record's
-     * @return the run as JSON; status 404 for an unknown scenario, 400 for values out of range, with the limits, and 503
-     *     when too many requests wait for their turn
+     * @return the run as JSON; status 404 for an unknown scenario, 400 for values out of range, with the limits, and
+     *     503 when too many requests wait
      */
     @ReadOperation(produces = JSON)
     public WebEndpointResponse<String> run(
@@ -113,7 +114,7 @@ public final class IreeLabEndpoint {
     /**
      * Runs a scenario three times, with each lane a queue: ordered by binary events, by timelines, by frontiers.
      *
-     * @param scenario its id
+     * @param scenario the scenario's id
      * @param view ways
      * @param width as in {@link #run}
      * @param depth as in {@link #run}
@@ -123,7 +124,7 @@ public final class IreeLabEndpoint {
      * @param recorder as in {@link #run}
      * @param since as in {@link #run}
      * @param until as in {@link #run}
-     * @param delay ticks until the host learns of a completion, up to {@value #MOST_DELAY}; 1 when absent
+     * @param delay ticks until a completion is known to the host, up to {@value #MOST_DELAY}; 1 when absent
      * @return the comparison and the three runs as JSON, with status as in {@link #run}; null for another view
      */
     @ReadOperation(produces = JSON)

@@ -7,17 +7,17 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * The scenarios of the laboratory.
  *
- * @param scenarios in the order in which they are best read
+ * @param scenarios in the best order for reading
  */
 public record LabDescriptor(List<Item> scenarios) implements OperationResponseBody {
 
     /**
      * A scenario.
      *
-     * @param id its id
-     * @param label its name for people
-     * @param description what it shows
-     * @param hasDepth whether it can be repeated, one repetition chained to the other
+     * @param id the scenario's id
+     * @param label the scenario's name for people
+     * @param description the subject of the scenario
+     * @param hasDepth whether the scenario can be repeated in a chain
      * @param hasLanes whether the number of lanes can be chosen
      */
     public record Item(String id, String label, String description, boolean hasDepth, boolean hasLanes) {

@@ -20,19 +20,19 @@ import java.util.zip.Inflater;
 import java.util.zip.InflaterInputStream;
 import org.jspecify.annotations.Nullable;
 
-/** Where the scenarios of requests come from: the runtime, the request itself, or the flight recorder. Safe from any thread. */
+/** The sources of scenarios for requests: the runtime, the request itself, or the flight recorder. Safe from any thread. */
 final class LabScenarios {
 
-    /** Id of the scenario that a request brings along. */
+    /** Id of a scenario contained in the request. */
     static final String OWN = "own";
 
-    /** Id of the scenario that is made of records. */
+    /** Id of a scenario made from records. */
     static final String RECORDED = "recorded";
 
-    /** The maximum length of a scenario that a request brings along, in bytes of UTF-8. */
+    /** The maximum length of a scenario contained in a request, in bytes of UTF-8. */
     static final int MOST_BYTES = 65_536;
 
-    /** The maximum number of records that a scenario is made of. */
+    /** The maximum number of records in a scenario. */
     static final int MOST_RECORDS = 16_000;
 
     private final @Nullable FlightRecorder recorder;
@@ -44,9 +44,9 @@ final class LabScenarios {
     /**
      * Finds a scenario.
      *
-     * @param id its id
-     * @param text for {@link #OWN}, its text: UTF-8, as a raw deflate stream, in Base64 for URLs
-     * @param opened for {@link #RECORDED}, when the recorder was opened
+     * @param id the scenario's id
+     * @param text for {@link #OWN}, the scenario's text: UTF-8, as a raw deflate stream, in Base64 for URLs
+     * @param opened for {@link #RECORDED}, the opening time of the recorder
      * @param since for {@link #RECORDED}, the first record
      * @param until for {@link #RECORDED}, the record after the last
      */
@@ -77,7 +77,7 @@ final class LabScenarios {
         return value;
     }
 
-    /** Reads no more than the limit, however much the text would expand to. */
+    /** Unpacks a text. Reads no more than the limit, regardless of the text's expanded size. */
     private static String unpack(String text) {
         byte[] packed;
         try {
@@ -127,7 +127,7 @@ final class LabScenarios {
         try {
             ExportFormat.SCENARIO.write(new OperationGraph(recording), yaml);
         } catch (IOException e) {
-            throw new IllegalStateException(e); // memory does not fail so
+            throw new IllegalStateException(e); // never thrown by a stream in memory
         }
         return Laboratory.read(yaml.toString(StandardCharsets.UTF_8));
     }

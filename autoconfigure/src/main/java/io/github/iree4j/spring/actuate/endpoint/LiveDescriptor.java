@@ -5,17 +5,17 @@ import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * All that changes, in one response, for clients that poll.
+ * All changing state, in a single response, for polling clients.
  *
- * @param time when
+ * @param time of the response
  * @param machine index of this machine
  * @param recording whether there is a flight recorder, whose records are at {@code recording}
  * @param activeCalls number of calls in flight
  * @param task the workers
  * @param devices the devices
  * @param queues the queues
- * @param frontiers what queues and timelines run after
- * @param taint ranges of timelines that were signalled externally
+ * @param frontiers the frontiers of queues and timelines
+ * @param taint ranges of externally signalled timelines
  * @param pools memory by device
  * @param memory blocks of memory by device
  * @param modules the programs

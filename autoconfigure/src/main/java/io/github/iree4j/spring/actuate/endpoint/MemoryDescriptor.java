@@ -13,7 +13,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param device the device's name
  * @param slabs the memory taken from the system
- * @param omitted number of blocks that exceed the limit of {@value #LISTED} per device
+ * @param omitted number of blocks beyond the limit of {@value #LISTED} per device
  */
 public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
 
@@ -24,20 +24,21 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
      * A slab.
      *
      * @param number of the slab, as in recordings
-     * @param pool name of its pool
-     * @param size its size
-     * @param blocks in the order of their offsets
+     * @param pool name of the slab's pool
+     * @param size of the slab
+     * @param blocks in the order of offsets
      */
     public record Slab(int number, String pool, long size, List<Block> blocks) {}
 
     /**
      * A block.
      *
-     * @param offset its start in the slab
-     * @param length its size
-     * @param state what it is used for
+     * @param offset start in the slab
+     * @param length size of the block
+     * @param state use of the block
      * @param tainted whether the entries are incomplete
-     * @param death of a free block, what must complete before others reuse it; of a reserved one, what its user runs after
+     * @param death for a free block, the work that must complete before others reuse the block; for a reserved block,
+     *     the work after which the block's user runs
      */
     public record Block(long offset, long length, MemoryMap.State state, boolean tainted, List<Entry> death) {}
 

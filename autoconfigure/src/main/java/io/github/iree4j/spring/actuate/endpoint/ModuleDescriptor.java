@@ -16,28 +16,29 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * A program.
  *
- * @param name the name under which its functions are called
- * @param versions its versions, the latest first
+ * @param name the prefix of the names of the program's functions
+ * @param versions the program's versions, the latest first
  */
 public record ModuleDescriptor(String name, List<Version> versions) implements OperationResponseBody {
 
     /**
-     * One version.
+     * A version.
      *
      * @param version the version
-     * @param state its lifecycle state
+     * @param state the lifecycle state
      * @param step the current step; empty when idle
-     * @param progress fraction of the load that is done, 0 to 1
-     * @param since when it entered this state
+     * @param progress completed fraction of the load, 0 to 1
+     * @param since time of entering this state
      * @param loadTime duration of the last load
-     * @param failure why the last load failed; null when it did not
-     * @param changes how its functions differ from those of the program that was loaded before under its name; empty when they do not
-     * @param location the location of its module
-     * @param devices names of the devices that it runs on
-     * @param contexts number of concurrent calls; 0 when it is not loaded
+     * @param failure the cause of the last load's failure; null without a failure
+     * @param changes differences between the functions of the version and of the program previously loaded under the
+     *     same name; empty without differences
+     * @param location the location of the module
+     * @param devices names of the version's devices
+     * @param contexts number of concurrent calls; 0 when not loaded
      * @param activeCalls number of calls in flight
-     * @param parameters locations of its parameter archives by scope
-     * @param functions its functions; empty when it is not loaded
+     * @param parameters locations of the parameter archives by scope
+     * @param functions the functions; empty when not loaded
      */
     public record Version(
             String version,

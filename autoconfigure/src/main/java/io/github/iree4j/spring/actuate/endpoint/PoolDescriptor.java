@@ -18,8 +18,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param reserved memory taken from the system
  * @param cached free memory kept for reuse
  * @param peak the peak of memory in use
- * @param waiters number of requests that wait for memory
- * @param pools the pools that make it up
+ * @param waiters number of requests waiting for memory
+ * @param pools the individual pools
  * @param consumers usage by consumer
  */
 public record PoolDescriptor(
@@ -37,19 +37,19 @@ public record PoolDescriptor(
     /**
      * A pool for one kind of request.
      *
-     * @param name its name
+     * @param name of the pool
      * @param live bytes in use
      * @param reserved bytes taken from the system
      * @param cached free bytes kept for reuse
      * @param peak the peak of bytes in use
      * @param largestFree size of the largest free block in bytes
      * @param reservations number of reservations
-     * @param fresh of those, with memory never used before
-     * @param reusedWithoutWait of those, with reused memory and no wait
-     * @param reusedAfterWait of those, with reused memory that the device waits for
-     * @param refusals how often a free block was not reused, by reason
+     * @param fresh number of reservations with memory never used before
+     * @param reusedWithoutWait number of reservations with reused memory and no wait
+     * @param reusedAfterWait number of reservations with reused memory and a wait by the device
+     * @param refusals numbers of free blocks not reused, by reason
      * @param waits number of requests that had to wait
-     * @param waited their total waiting time
+     * @param waited total waiting time of these requests
      * @param failures number of requests that could never fit
      */
     public record Part(
@@ -69,7 +69,7 @@ public record PoolDescriptor(
             long failures) {}
 
     /**
-     * Why free blocks were not reused.
+     * Reasons for not reusing free blocks.
      *
      * @param tainted the block's frontier is incomplete: a merge dropped entries
      * @param uncovered the last user may not have completed
@@ -79,8 +79,8 @@ public record PoolDescriptor(
     /**
      * A consumer of memory.
      *
-     * @param name a program's name; empty for memory that belongs to no program
-     * @param quota its limit in bytes; null for none
+     * @param name a program's name; empty for memory not belonging to a program
+     * @param quota the consumer's limit in bytes; null for none
      * @param live bytes in use
      * @param peak the peak of bytes in use
      */

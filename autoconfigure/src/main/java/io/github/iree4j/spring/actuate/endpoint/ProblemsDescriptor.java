@@ -6,21 +6,21 @@ import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What keeps work from advancing.
+ * The problems keeping work from advancing.
  *
- * @param problems as the watchdog has found them at its last look
+ * @param problems as found at the watchdog's last look
  */
 public record ProblemsDescriptor(List<Found> problems) implements OperationResponseBody {
 
     /**
-     * One problem.
+     * A problem.
      *
-     * @param kind one of a fixed list
-     * @param subject what has the problem
+     * @param kind from a fixed list
+     * @param subject the object with the problem
      * @param summary a sentence
-     * @param since how long work has been affected
-     * @param chain the work that is affected, and what it waits for
-     * @param remedy what to do about it
+     * @param since duration of the effect on work
+     * @param chain the affected work, and the awaited work
+     * @param remedy the recommended action
      */
     public record Found(
             String kind, String subject, String summary, Duration since, List<String> chain, String remedy) {}

@@ -13,15 +13,15 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * A queue of a device.
  *
  * @param name device and number
- * @param axis its axis
- * @param machine index of the machine that its device is on; that of the axis is this machine
+ * @param axis of the queue
+ * @param machine index of the machine of the queue's device; the axis contains the index of this machine
  * @param depth operations that have not completed: pending and in flight
- * @param pending of those, operations not yet issued
- * @param inFlight of those, operations that were issued
+ * @param pending operations not yet issued, part of the depth
+ * @param inFlight issued operations, part of the depth
  * @param submitted operations submitted since the start
  * @param retired operations that completed successfully
  * @param failed operations that failed or were cancelled
- * @param decisions how waits were resolved
+ * @param decisions numbers of resolved waits by decision
  * @param heldBack total time for which completed operations were deferred
  */
 public record QueueDescriptor(
@@ -38,11 +38,11 @@ public record QueueDescriptor(
         Duration heldBack) {
 
     /**
-     * How the scheduler resolved waits.
+     * The scheduler's resolutions of waits.
      *
      * @param reached waits for points that were already reached
      * @param elidedByFifo waits elided by the order of the same queue
-     * @param elidedByFrontier waits elided because the queue's frontier implies them
+     * @param elidedByFrontier waits elided because the queue's frontier implies the points
      * @param covered waits implied by another wait of the same operation
      * @param deviceWaits waits passed to the device
      * @param deferred waits for which an operation was deferred

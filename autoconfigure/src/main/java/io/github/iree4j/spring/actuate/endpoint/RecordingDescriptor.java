@@ -20,8 +20,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * A page of the flight recorder's records.
  *
  * @param cursor value of {@code since} for the next page
- * @param start when the recorder was opened; times are nanoseconds since then
- * @param completeFrom of the records below this number the ring has dropped some or all
+ * @param start opening time of the recorder; times are nanoseconds since then
+ * @param completeFrom number below which the ring has dropped some or all records
  * @param more whether there are more records by now
  * @param queues the recorded queues
  * @param pools the recorded pools, to which records refer by index
@@ -42,20 +42,20 @@ public record RecordingDescriptor(
     /**
      * A queue.
      *
-     * @param axis its axis, as records refer to it
+     * @param axis of the queue, as used by records
      * @param name device and index
-     * @param machine index of the machine that the device is on
-     * @param stream whether it runs operations in order
+     * @param machine index of the device's machine
+     * @param stream whether the queue runs operations in order
      */
     public record Queue(String axis, String name, int machine, boolean stream) {}
 
     /**
      * A record.
      *
-     * @param number its sequence number
+     * @param number sequence number
      * @param time nanoseconds since the recorder was opened
      * @param kind for example {@code submitted}
-     * @param values what belongs to the kind
+     * @param values the fields of the kind
      */
     public record Event(long number, long time, String kind, Map<String, Object> values) {}
 
@@ -186,7 +186,7 @@ public record RecordingDescriptor(
         return values;
     }
 
-    /** Epochs by axis; an entry of the name {@code tainted} when some were lost. */
+    /** Returns epochs by axis; with an entry {@code tainted} when some were lost. */
     private static Map<String, Object> frontier(RecordedFrontier frontier) {
         Map<String, Object> entries = new LinkedHashMap<>();
         frontier.entries().forEach(entry -> entries.put(Axis.toString(entry.axis()), entry.epoch()));

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * Taint windows: ranges of timelines whose values were signalled externally, so that waits for them cannot be elided.
+ * Taint windows: ranges of timelines with externally signalled values, so waits for these values cannot be elided.
  * Process-wide.
  *
  * @param opened number of windows opened
@@ -22,9 +22,9 @@ public record TaintDescriptor(long opened, long recovered, List<Window> windows)
      * @param timeline id of the timeline
      * @param watermark the last value before the window
      * @param reached the last value in the window
-     * @param cause what opened the window
-     * @param since when the window was opened
-     * @param recovered when a signal of the runtime closed the window; null while it is open
+     * @param cause the cause for opening the window
+     * @param since opening time of the window
+     * @param recovered time at which a signal of the runtime closed the window; null for an open window
      */
     public record Window(
             long timeline,

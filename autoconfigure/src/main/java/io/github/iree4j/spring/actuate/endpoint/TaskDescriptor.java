@@ -10,11 +10,11 @@ import java.util.List;
  *
  * @param workers number of workers
  * @param sleepingWorkers number of idle workers
- * @param wakeUp how long a sleeping worker takes until it runs, as measured: shorter work is left to the thread that waits for it
- * @param liveProcesses number of live processes: calls that run or wait, and device queues
+ * @param wakeUp measured time until a sleeping worker runs: shorter work is left to the waiting thread
+ * @param liveProcesses number of live processes: running or waiting calls, and device queues
  * @param affinity whether workers are pinned to their processors
  * @param topology placement of each worker, in the syntax of {@code iree.task.topology}
- * @param notes oddities in the machine's description of its topology
+ * @param notes oddities in the machine's description of the topology
  */
 public record TaskDescriptor(
         int workers,

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * Pending work and what it waits for; shows why nothing makes progress.
+ * Pending work with awaited points; shows why nothing makes progress.
  *
- * @param waiting number of pending operations, of which the oldest are listed
+ * @param waiting number of pending operations; the oldest are listed
  * @param operations the deferred operations
- * @param activeCalls number of calls in flight, of which the oldest are listed
+ * @param activeCalls number of calls in flight; the oldest are listed
  * @param calls the calls in flight
- * @param timelines the timelines that the application holds, and all that work waits for
+ * @param timelines the timelines held by the application, and all timelines awaited by work
  */
 public record TimelinesDescriptor(
         long waiting, List<Operation> operations, int activeCalls, List<Call> calls, List<Timeline> timelines)
@@ -30,14 +30,14 @@ public record TimelinesDescriptor(
     /**
      * A deferred operation.
      *
-     * @param queue device and number of its queue
+     * @param queue device and number of the operation's queue
      * @param operation the kind of operation
-     * @param program the program whose call submitted it; empty when none did
-     * @param function the function of that call; empty when none did
-     * @param since how long it has been waiting
-     * @param waitsFor one description for each point that is not reached
+     * @param program the program of the submitting call; empty without a call
+     * @param function the function of the submitting call; empty without a call
+     * @param since the waiting time so far
+     * @param waitsFor a description for each unreached point
      * @param waits the same points, for programs
-     * @param signals the points that it will signal
+     * @param signals the points signalled by the operation
      */
     public record Operation(
             String queue,
@@ -50,17 +50,18 @@ public record TimelinesDescriptor(
             List<String> signals) {}
 
     /**
-     * A point of a timeline that is not reached.
+     * An unreached point of a timeline.
      *
      * @param timeline id of the timeline
      * @param value the awaited value
-     * @param reached its current value
+     * @param reached the timeline's current value
      * @param promised whether a signal of the value has been promised
-     * @param producer device and number of the queue that signals it; null when it is not known
-     * @param epoch number of the operation of that queue; 0 when it is not known
-     * @param signaller without a promise, the pending operation that will signal it; null for none
-     * @param inFlight without a promise or such an operation, device and number of the queue whose operation in flight
-     *     will signal it; or of the queues whose operations may, because they have more than are looked at
+     * @param producer device and number of the signalling queue; null when unknown
+     * @param epoch number of the signalling operation of the queue; 0 when unknown
+     * @param signaller without a promise, the pending operation that will signal the point; null for none
+     * @param inFlight without a promise or such an operation, device and number of the queue with the operation in
+     *     flight that will signal the point; or the queues whose operations may signal the point, having more
+     *     operations than are examined
      */
     public record Wait(
             long timeline,
@@ -96,7 +97,7 @@ public record TimelinesDescriptor(
     /**
      * A pending operation that will signal a point.
      *
-     * @param queue device and number of its queue
+     * @param queue device and number of the operation's queue
      * @param operation the kind of operation
      */
     public record Signaller(String queue, String operation) {}
@@ -104,12 +105,12 @@ public record TimelinesDescriptor(
     /**
      * A call in flight.
      *
-     * @param id its number, by which it can be cancelled; the same in recordings
-     * @param program the name under which its program is configured
-     * @param function the function with the name of its module
-     * @param state its state
-     * @param since its age
-     * @param waitsFor one description for each point that is not reached; empty when it runs
+     * @param id the call's number, used for cancellation; the same in recordings
+     * @param program the configured name of the program
+     * @param function the function with the name of the module
+     * @param state of the call
+     * @param since age of the call
+     * @param waitsFor a description for each unreached point; empty while the call runs
      * @param waits the same points, for programs
      */
     public record Call(
@@ -123,16 +124,16 @@ public record TimelinesDescriptor(
             implements OperationResponseBody {}
 
     /**
-     * A timeline that the application holds, or that work waits for.
+     * A timeline held by the application or awaited by work.
      *
-     * @param timeline its id
-     * @param name its name: as given by the application, or the call that created it; empty for none
-     * @param value its current value
-     * @param failure what it failed with; empty when it has not failed
+     * @param timeline id of the timeline
+     * @param name as given by the application, or the call creating the timeline; empty for none
+     * @param value the current value
+     * @param failure the timeline's failure; empty without a failure
      */
     public record Timeline(long timeline, String name, long value, String failure) {}
 
-    /** Whether something may still signal all that is waited for. */
+    /** Returns whether all awaited points may still be signalled. */
     boolean isExplained() {
         return Stream.concat(
                         operations.stream().flatMap(each -> each.waits().stream()),

@@ -11,9 +11,9 @@ import java.util.Objects;
 /**
  * The shape variants of a function.
  *
- * @param shapes which dimensions of arguments and results are tied together
+ * @param shapes the ties between dimensions of arguments and results
  * @param elements elements of the arguments with axes in all calls, as passed to variants
- * @param padding how many of these are padding
+ * @param padding number of padding elements among these
  * @param functions the variants
  */
 public record VariantsDescriptor(String shapes, long elements, long padding, List<Variant> functions) {
@@ -21,13 +21,13 @@ public record VariantsDescriptor(String shapes, long elements, long padding, Lis
     /**
      * A variant.
      *
-     * @param name its name
+     * @param name of the variant
      * @param sizes by axis, -1 for any
      * @param calls number of calls
      */
     public record Variant(String name, Map<String, Long> sizes, long calls) {}
 
-    /** Totals over all instances of a program. */
+    /** Returns totals over all instances of a program. */
     static VariantsDescriptor of(FunctionVariants variants, LoadedProgram program, String function) {
         List<FunctionVariants> all = program.instances().stream()
                 .map(instance -> instance.function(function).variants())

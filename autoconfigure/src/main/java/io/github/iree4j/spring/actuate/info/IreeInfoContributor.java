@@ -18,7 +18,7 @@ public final class IreeInfoContributor implements InfoContributor {
     private final IreeRuntime runtime;
 
     /**
-     * Creates a contributor for one runtime.
+     * Creates a contributor for a runtime.
      *
      * @param runtime the runtime whose devices to name
      */

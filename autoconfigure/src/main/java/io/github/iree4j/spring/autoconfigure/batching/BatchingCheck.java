@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects programs that are to be batched and cannot be, those that are loaded at the start, and later ones as they are loaded; and
- * warns of batch sizes that have no effect.
+ * Rejects programs configured for batching without any function that can be batched: programs loaded at the start, and
+ * later programs when loaded. Warns of batch sizes without effect.
  */
 final class BatchingCheck implements SmartInitializingSingleton {
 
@@ -47,7 +47,7 @@ final class BatchingCheck implements SmartInitializingSingleton {
                     "None of the program's functions can be batched: %s. Remove the property, or %s."
                             .formatted(
                                     refusal,
-                                    refusal.contains("!vm.ref<?>") // its type is not known
+                                    refusal.contains("!vm.ref<?>") // the type is unknown
                                             ? "give the types with 'iree.modules.%s.functions.<function>.signature'"
                                                     .formatted(name)
                                             : "compile the program with a dynamic first dimension"));

@@ -10,7 +10,7 @@ import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcess
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.ResolvableType;
 
-/** Hints for native images: the proxy of each client, and the records that its methods take and return. */
+/** Hints for native images: the proxy of each client, and the records taken and returned by the client's methods. */
 final class IreeClientAotProcessor implements BeanFactoryInitializationAotProcessor {
 
     /** For Spring. */

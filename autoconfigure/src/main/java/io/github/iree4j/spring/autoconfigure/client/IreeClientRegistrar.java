@@ -23,7 +23,7 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.filter.AnnotationTypeFilter;
 import org.springframework.util.ClassUtils;
 
-/** Registers a bean for each {@code @IreeClient} in the packages of the application, unless there is one of its name. */
+/** Registers a bean for each {@code @IreeClient} in the packages of the application, unless a bean of the same name exists. */
 final class IreeClientRegistrar
         implements ImportBeanDefinitionRegistrar, BeanFactoryAware, ResourceLoaderAware, EnvironmentAware {
 
@@ -81,7 +81,7 @@ final class IreeClientRegistrar
         registry.registerBeanDefinition(name, definition);
     }
 
-    /** Finds interfaces, which component scanning leaves out. */
+    /** Finds interfaces, otherwise left out by component scanning. */
     private static final class InterfaceScanner extends ClassPathScanningCandidateComponentProvider {
         InterfaceScanner(Environment environment) {
             super(false, environment);

@@ -24,12 +24,12 @@ import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.DispatcherServlet;
 import reactor.core.publisher.Mono;
 
-/** The console on either web stack, in the context of the application or of its management port. */
+/** The console on either web stack, in the context of the application or of the management port. */
 final class ConsoleConfigurations {
 
     private static final String ACTUATOR = "org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints";
 
-    /** The endpoints that the page reads. */
+    /** The endpoints read by the page. */
     private static final List<String> ENDPOINTS = List.of("iree", "ireelab");
 
     private ConsoleConfigurations() {}
@@ -62,7 +62,7 @@ final class ConsoleConfigurations {
         }
     }
 
-    /** With Spring MVC. */
+    /** Configuration for Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -75,7 +75,7 @@ final class ConsoleConfigurations {
         }
     }
 
-    /** With Spring WebFlux. */
+    /** Configuration for Spring WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({DispatcherHandler.class, Mono.class})
     @ConditionalOnWebApplication(type = Type.REACTIVE)

@@ -13,8 +13,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for the console when enabled. With a separate management port, it is
- * served there, beside its data; see {@link IreeConsoleManagementConfiguration}.
+ * {@link AutoConfiguration Auto-configuration} for the console when enabled. With a separate management port, the
+ * console is served there, beside the console's data; see {@link IreeConsoleManagementConfiguration}.
  *
  * @see ServletConsole
  * @see ReactiveConsole

@@ -7,8 +7,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnResource;
 import org.springframework.context.annotation.Import;
 
 /**
- * {@link ManagementContextConfiguration @ManagementContextConfiguration} for the console where Actuator has a port of
- * its own: whatever keeps others from that port keeps them from the console too.
+ * {@link ManagementContextConfiguration @ManagementContextConfiguration} for the console when Actuator has a separate
+ * port: protection of the port protects the console too.
  */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 @ConditionalOnBooleanProperty("iree.console.enabled")

@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 /**
  * The {@code iree.console.*} properties.
  *
- * @param enabled Whether to serve the console, a page that shows scenarios and the running system.
+ * @param enabled Whether to serve the console, a page showing scenarios and the running system.
  * @param path Path of the console.
  */
 @ConfigurationProperties("iree.console")

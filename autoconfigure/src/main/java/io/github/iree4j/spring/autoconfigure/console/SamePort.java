@@ -7,7 +7,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
-/** Actuator does not have a port of its own. */
+/** Matches when Actuator has no separate port. */
 final class SamePort implements Condition {
 
     /** For Spring. */

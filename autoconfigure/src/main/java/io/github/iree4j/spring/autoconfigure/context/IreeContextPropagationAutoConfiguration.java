@@ -28,7 +28,7 @@ public final class IreeContextPropagationAutoConfiguration {
         return new ContextInvocationInterceptor(ContextRegistry.getInstance(), Ordered.HIGHEST_PRECEDENCE + 1000);
     }
 
-    /** Innermost interceptor: follows unordered interceptors too, which were defined earlier. */
+    /** Innermost interceptor: also follows unordered interceptors, which were defined earlier. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeInterceptorContext")
     ContextInvocationInterceptor ireeInterceptorContext() {

@@ -29,7 +29,7 @@ public final class IreeEndpointAutoConfiguration {
     /** For Spring. */
     IreeEndpointAutoConfiguration() {}
 
-    // Not on the class: its condition would be loaded even without Actuator.
+    // Not on the class: the condition would be loaded even without Actuator.
     @Bean
     @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
     @ConditionalOnMissingBean

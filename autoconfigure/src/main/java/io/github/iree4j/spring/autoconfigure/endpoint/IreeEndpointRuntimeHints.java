@@ -19,7 +19,7 @@ import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Hints for the response types of the endpoint, which its method signatures do not reveal. */
+/** Hints for the response types of the endpoint, not visible in method signatures. */
 final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
 
     private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();

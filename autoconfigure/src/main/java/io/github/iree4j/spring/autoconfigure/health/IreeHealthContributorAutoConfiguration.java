@@ -23,7 +23,7 @@ public final class IreeHealthContributorAutoConfiguration {
     /** For Spring. */
     IreeHealthContributorAutoConfiguration() {}
 
-    // Not on the class: its condition would be loaded even without health support.
+    // Not on the class: the condition would be loaded even without health support.
     @Bean
     @ConditionalOnEnabledHealthIndicator("iree")
     @ConditionalOnMissingBean(name = {"ireeHealthIndicator", "ireeHealthContributor"})

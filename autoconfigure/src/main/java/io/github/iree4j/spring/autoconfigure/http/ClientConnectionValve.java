@@ -10,8 +10,9 @@ import org.apache.catalina.valves.ValveBase;
 import org.apache.coyote.ActionCode;
 
 /**
- * Gives requests their {@link ClientConnection}. Tomcat does not read the connection of a request whose body has arrived, so that it learns of
- * its end only by asking; over HTTP/2, whose streams it reads all the time, there is nothing to ask.
+ * Gives requests their {@link ClientConnection}. Tomcat does not read the connection of a request whose body has
+ * arrived, so the end of the connection is noticed only by checking. Over HTTP/2, Tomcat reads streams all the time,
+ * and no check is needed.
  */
 final class ClientConnectionValve extends ValveBase {
 
@@ -30,7 +31,7 @@ final class ClientConnectionValve extends ValveBase {
         public boolean isClosed() {
             AtomicBoolean read = new AtomicBoolean();
             request.getCoyoteRequest().action(ActionCode.REQUEST_BODY_FULLY_READ, read);
-            // A read that fails counts as something to read, of which nothing is there; what is there is the next
+            // A failing read counts as something to read without available bytes; available bytes belong to the next
             // request.
             return read.get() && available(true) && !available(false) && available(true);
         }

@@ -40,8 +40,8 @@ import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for tensors as HTTP bodies and failures as problem details, with the web
- * stack that is present.
+ * {@link AutoConfiguration Auto-configuration} for tensors as HTTP bodies and failures as problem details, with the
+ * available web stack.
  */
 @AutoConfiguration(afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
 @ConditionalOnClass(Tensor.class)
@@ -54,7 +54,7 @@ public final class IreeHttpAutoConfiguration {
     /** For Spring. */
     IreeHttpAutoConfiguration() {}
 
-    /** With Tomcat. */
+    /** Configuration for Tomcat. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConfigurableTomcatWebServerFactory.class, ValveBase.class})
     @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -66,7 +66,7 @@ public final class IreeHttpAutoConfiguration {
             return factory -> factory.addEngineValves(new UnreadBodyValve());
         }
 
-        /** With Spring MVC. */
+        /** Configuration for Spring MVC. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(DispatcherServlet.class)
         static class DisconnectConfiguration {
@@ -85,7 +85,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With gRPC only. */
+    /** Configuration for gRPC only. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({BindableService.class, ResponseStatusException.class})
     @ConditionalOnNotWebApplication
@@ -98,7 +98,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Jackson. */
+    /** Configuration for Jackson. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({JsonMapper.class, JacksonModule.class})
     static class JsonConfiguration {
@@ -109,7 +109,7 @@ public final class IreeHttpAutoConfiguration {
             return new TensorJsonModule(properties.maxRequestSize().toBytes());
         }
 
-        /** With Spring MVC. */
+        /** Configuration for Spring MVC. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(HttpMessageConverter.class)
         @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -125,7 +125,7 @@ public final class IreeHttpAutoConfiguration {
             }
         }
 
-        /** With Spring WebFlux. */
+        /** Configuration for Spring WebFlux. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(WebFluxConfigurer.class)
         @ConditionalOnWebApplication(type = Type.REACTIVE)
@@ -152,7 +152,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Spring MVC, or the message converters that it shares with clients. */
+    /** Configuration for Spring MVC, or the message converters shared with HTTP clients. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(HttpMessageConverter.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -173,7 +173,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Spring MVC. */
+    /** Configuration for Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -187,7 +187,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Spring WebFlux, which detects controller advice in the same way. */
+    /** Configuration for Spring WebFlux, which detects controller advice in the same way. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     @ConditionalOnWebApplication(type = Type.REACTIVE)
@@ -201,7 +201,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Spring WebFlux. */
+    /** Configuration for Spring WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(WebFluxConfigurer.class)
     @ConditionalOnWebApplication(type = Type.REACTIVE)
@@ -228,7 +228,7 @@ public final class IreeHttpAutoConfiguration {
             };
         }
 
-        /** On Netty. */
+        /** Configuration for Netty. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(NettyReactiveWebServerFactory.class)
         static class NettyConfiguration {

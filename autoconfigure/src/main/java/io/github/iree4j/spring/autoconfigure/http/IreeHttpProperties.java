@@ -12,9 +12,14 @@ import org.springframework.util.unit.DataSize;
  * The {@code iree.http.*} properties.
  *
  * @param maxRequestSize Maximum size of a request body with tensors, of the open inference protocol or of a controller.
- * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, of what is allocated for it, and of answers until clients have read them, for which half of it is. A quarter of the heap when not set. Inputs wait there while calls wait for memory of devices.
- * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it. Clients may take as long to read an answer, and are then disconnected; while others are refused for its memory, they have this time alone.
- * @param maxConcurrentBodies Maximum number of request bodies that are awaited at once. Zero for a quarter of the threads of a servlet container, or 1024 where requests have virtual threads or none.
+ * @param maxInFlightSize Maximum memory of requests in flight: received bytes, memory allocated for these bytes, and
+ *     answers until clients have read the answers. Answers may use half. A quarter of the heap when not set. Inputs
+ *     wait in this memory while calls wait for device memory.
+ * @param bodyTimeout Maximum time for a request body to arrive, plus a second for each 64 KB of the body. Clients may
+ *     take as long to read an answer, and are then disconnected; while other requests are refused for the answer's
+ *     memory, the timeout alone applies.
+ * @param maxConcurrentBodies Maximum number of request bodies awaited at once. Zero for a quarter of the threads of a
+ *     servlet container, or 1024 for requests with virtual threads or without threads.
  * @param problemDetails Whether to render failures of calls in all controllers as problem details. Same as
  *     'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when not set.
  */
@@ -48,7 +53,7 @@ public record IreeHttpProperties(
         }
     }
 
-    /** The limits of bodies, where nothing is configured of a share of the heap and of that many bodies. */
+    /** Returns the limits of bodies; unless configured, a share of the heap and the given number of bodies. */
     BodyLimits limits(int bodies) {
         return new BodyLimits(
                 maxInFlightSize != null

@@ -5,7 +5,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Matches when failures are problem details: as {@code iree.http.problem-details} says, or else Spring Boot's switch for the web stack. */
+/** Matches when failures are problem details, by {@code iree.http.problem-details}, or else by Spring Boot's switch for the web stack. */
 final class OnProblemDetails implements Condition {
 
     /** For Spring. */

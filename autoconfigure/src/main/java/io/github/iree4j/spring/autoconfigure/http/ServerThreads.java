@@ -2,20 +2,20 @@ package io.github.iree4j.spring.autoconfigure.http;
 
 import org.springframework.core.env.Environment;
 
-/** The threads of a servlet container, of which limits that are not configured take a share. */
+/** The threads of a servlet container. Limits without configuration take a share of the threads. */
 public final class ServerThreads {
 
-    /** What containers have unless configured. */
+    /** The number of threads in containers without configuration. */
     private static final int DEFAULT = 200;
 
     private ServerThreads() {}
 
     /**
-     * Returns a number of requests that leaves threads to others.
+     * Returns a number of requests that leaves threads to other requests.
      *
      * @param environment the configuration of the server
      * @param share the denominator of the share
-     * @param otherwise the number where each request has a virtual thread
+     * @param otherwise the number when each request has a virtual thread
      * @return at least 1
      */
     public static int share(Environment environment, int share, int otherwise) {

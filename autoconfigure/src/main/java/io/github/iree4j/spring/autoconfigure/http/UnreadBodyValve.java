@@ -14,9 +14,9 @@ import org.apache.coyote.ActionCode;
 import org.apache.tomcat.util.net.ApplicationBufferHandler;
 
 /**
- * Ends connections of requests that are answered before their bodies have arrived, as failed ones, and others that take
- * none. Tomcat reads the rest of such a body, on a thread of its pool for as long as the client likes; here only a few at
- * a time are read, for a moment, so that clients which are still sending see the response.
+ * Ends connections of requests answered before their bodies have arrived, such as failed requests or requests without a
+ * use for the body. Tomcat reads the rest of such a body, on a pool thread for as long as the client likes. This valve
+ * reads only a few rests at a time, for a moment, so clients still sending see the response.
  */
 final class UnreadBodyValve extends ValveBase {
 
@@ -43,7 +43,7 @@ final class UnreadBodyValve extends ValveBase {
                 return;
             }
             response.setHeader(
-                    "Connection", "close"); // else the client may send its next request to a closed connection
+                    "Connection", "close"); // otherwise the client may send the next request to a closed connection
         }
         if (request.getCoyoteRequest().hasExpectation() || !readers.tryAcquire()) {
             abandon(request);
@@ -57,7 +57,7 @@ final class UnreadBodyValve extends ValveBase {
         }
     }
 
-    /** Reads what is there, so that a connection whose small body arrived with its header stays open. */
+    /** Reads the arrived bytes: a connection whose small body arrived with the header stays open. */
     private static void readArrived(Request request) {
         if (request.getCoyoteRequest().hasExpectation()) {
             return;
@@ -90,12 +90,12 @@ final class UnreadBodyValve extends ValveBase {
         }
     }
 
-    /** Reads some bytes below the request's stream, which the application may have closed; returns how many. */
+    /** Reads some bytes below the request's stream, which the application may have closed; returns the number of bytes. */
     private static int discard(Request request) throws IOException {
         return Math.max(0, request.getCoyoteRequest().doRead(new Discarded()));
     }
 
-    /** Bytes that are not kept. */
+    /** A sink for bytes. */
     private static final class Discarded implements ApplicationBufferHandler {
         private ByteBuffer bytes = ByteBuffer.allocate(0);
 
@@ -115,7 +115,7 @@ final class UnreadBodyValve extends ValveBase {
         }
     }
 
-    /** Whether a read would not wait. */
+    /** Returns whether a read would not wait. */
     private static boolean hasArrived(Request request) {
         request.getCoyoteRequest().action(ActionCode.AVAILABLE, Boolean.TRUE);
         return request.getCoyoteRequest().getAvailable() > 0;

@@ -20,7 +20,7 @@ public final class IreeInfoContributorAutoConfiguration {
     /** For Spring. */
     IreeInfoContributorAutoConfiguration() {}
 
-    // Not on the class: its condition would be loaded even without Actuator.
+    // Not on the class: the condition would be loaded even without Actuator.
     @Bean
     @ConditionalOnEnabledInfoContributor("iree")
     @ConditionalOnMissingBean

@@ -53,7 +53,7 @@ public final class IreeMetricsAutoConfiguration {
         return new ProblemMetrics(watchdog);
     }
 
-    /** With HTTP or gRPC. */
+    /** Configuration for HTTP or gRPC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ResponseStatusException.class)
     @ConditionalOnBean(BodyLimits.class)

@@ -1,4 +1,4 @@
-/** Auto-configuration for callers that use Reactor. */
+/** Auto-configuration for callers using Reactor. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.reactive;
 

@@ -29,9 +29,9 @@ import org.springframework.core.env.Environment;
 
 /**
  * {@link AutoConfiguration Auto-configuration} for call timeouts, and for circuit breakers, bulkheads, time limiters
- * and retries when Resilience4j is present. Each is registered under {@code iree.} and the program's name; with {@code
- * resilience4j-spring-boot4} the registries are configured by its {@code resilience4j.*} properties and have its
- * metrics, events and endpoints.
+ * and retries when Resilience4j is present. Each instance is registered under {@code iree.} and the program's name;
+ * with {@code resilience4j-spring-boot4} the registries are configured by the {@code resilience4j.*} properties and
+ * have the corresponding metrics, events and endpoints.
  */
 @AutoConfiguration(
         before = IreeAutoConfiguration.class,
@@ -60,7 +60,7 @@ public final class IreeResilienceAutoConfiguration {
         return new TimeoutReload(timeouts, programs, environment);
     }
 
-    /** Without Resilience4j. */
+    /** Configuration without Resilience4j. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingClass("io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry")
     static class WithoutResilience4jConfiguration {
@@ -82,7 +82,7 @@ public final class IreeResilienceAutoConfiguration {
         }
     }
 
-    /** With Resilience4j. */
+    /** Configuration with Resilience4j. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({
         CircuitBreakerRegistry.class,
@@ -125,7 +125,7 @@ public final class IreeResilienceAutoConfiguration {
             return new ResilienceInterceptor(models);
         }
 
-        /** Callers may be on threads that must not block. */
+        /** Makes a bulkhead reject at once: callers may be on threads that must not block. */
         private static Bulkhead withoutWaiting(Bulkhead bulkhead) {
             if (!bulkhead.getBulkheadConfig().getMaxWaitDuration().isZero()) {
                 bulkhead.changeConfig(BulkheadConfig.from(bulkhead.getBulkheadConfig())

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.autoconfigure.resilience;
 
-/** Thrown when a property asks for Resilience4j, which is not on the class path. */
+/** Thrown when a property requires Resilience4j and Resilience4j is not on the class path. */
 final class Resilience4jMissingException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

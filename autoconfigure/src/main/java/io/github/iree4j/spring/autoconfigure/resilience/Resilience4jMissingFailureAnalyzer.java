@@ -3,7 +3,7 @@ package io.github.iree4j.spring.autoconfigure.resilience;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Failure analyzer for properties that need Resilience4j without it. */
+/** Failure analyzer for properties requiring Resilience4j when Resilience4j is missing. */
 final class Resilience4jMissingFailureAnalyzer extends AbstractFailureAnalyzer<Resilience4jMissingException> {
 
     /** For Spring. */

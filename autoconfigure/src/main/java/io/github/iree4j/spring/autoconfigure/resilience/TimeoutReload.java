@@ -16,7 +16,7 @@ import org.springframework.core.env.Environment;
 
 /**
  * Reloads timeouts when Spring Cloud reports changed properties. Devices, pools and workers are fixed when the runtime
- * is opened, and programs are replaced by loading them: a changed property triggers neither.
+ * is opened, and programs are replaced by loading: a changed property triggers neither.
  */
 final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
 

@@ -1,4 +1,4 @@
-/** Auto-configuration of timeouts, and of Resilience4j when it is present. */
+/** Auto-configuration of timeouts, and of Resilience4j when present. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.resilience;
 

@@ -13,9 +13,10 @@ import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
 import org.springframework.grpc.server.security.AuthenticationProcessInterceptor;
 
 /**
- * Whether something authenticates clients of the gRPC server. Spring Security in front of HTTP does not: Spring gRPC has a security of its
- * own, which is an interceptor that the application declares. Other interceptors may authenticate as well, but nothing shows that: the
- * operator says so, and else the answer is no.
+ * Determines whether clients of the gRPC server are authenticated. Spring Security in front of HTTP does not
+ * authenticate gRPC clients: Spring gRPC has separate security, in the form of an interceptor declared by the
+ * application. Other interceptors may authenticate as well, without any indication: unless the operator confirms
+ * authentication, the answer is no.
  */
 final class GrpcAuthentication implements SmartInitializingSingleton, ApplicationListener<GrpcServerStartedEvent> {
 
@@ -25,13 +26,13 @@ final class GrpcAuthentication implements SmartInitializingSingleton, Applicatio
     private static final String MISSING =
             "there is no bean of type 'AuthenticationProcessInterceptor' with '@GlobalServerInterceptor'";
 
-    /** Names that Spring Security gives the filter of all its chains, of servlets and of WebFlux. */
+    /** Names given by Spring Security to the filter of all chains, of servlets and of WebFlux. */
     private static final String[] HTTP_SECURITY = {
         "springSecurityFilterChain",
         "org.springframework.security.config.annotation.web.reactive.WebFluxSecurityConfiguration.WebFilterChainFilter"
     };
 
-    /** The name of the bean of Spring Boot that serves gRPC as a servlet. */
+    /** The name of Spring Boot's bean serving gRPC as a servlet. */
     private static final String SERVLET = "grpcServletRegistration";
 
     private final ListableBeanFactory beans;
@@ -44,7 +45,7 @@ final class GrpcAuthentication implements SmartInitializingSingleton, Applicatio
         this.hasRepository = properties.repository();
     }
 
-    /** Whether clients are authenticated; false where nothing shows it. */
+    /** Returns whether clients are authenticated; false without an indication. */
     boolean isThere() {
         if (expected == Authentication.ELSEWHERE) {
             return true;
@@ -66,7 +67,7 @@ final class GrpcAuthentication implements SmartInitializingSingleton, Applicatio
         return false;
     }
 
-    /** Refuses the start before there is a server. */
+    /** Refuses the start before a server exists. */
     @Override
     public void afterSingletonsInstantiated() {
         if (expected == Authentication.REQUIRED
@@ -82,7 +83,7 @@ final class GrpcAuthentication implements SmartInitializingSingleton, Applicatio
 
     @Override
     public void onApplicationEvent(GrpcServerStartedEvent started) {
-        if (started.getPort() < 0 || isThere()) { // without a port it serves this machine only
+        if (started.getPort() < 0 || isThere()) { // without a port, the server serves only this machine
             return;
         }
         if (isHttpSecured()) {

@@ -7,16 +7,16 @@ import org.springframework.core.env.Environment;
 /**
  * The limits of connections of a gRPC server on a network.
  *
- * @param calls how many open calls clients are told to have at most on a connection
+ * @param calls maximum number of open calls on a connection, as advertised to clients
  */
 record GrpcConnectionLimits(int calls) {
 
-    /** How many calls a client may reset in so many seconds before its connection is closed. */
+    /** Number of calls that a client may reset within {@code RESETS_SECONDS} before the connection is closed. */
     static final int RESETS = 1000;
 
     static final int RESETS_SECONDS = 10;
 
-    /** How long bytes may remain unread, milliseconds, before the kernel closes the connection. */
+    /** Maximum time of unread bytes, in milliseconds, before the kernel closes the connection. */
     static final int UNREAD_MILLIS = 30_000;
 
     private static final String KEEPALIVE = "spring.grpc.server.keepalive.";
@@ -27,7 +27,7 @@ record GrpcConnectionLimits(int calls) {
         return new GrpcConnectionLimits(properties.grpc().maxCalls() / 4);
     }
 
-    /** Closes connections whose clients are gone or do not read, unless Boot's properties say when. */
+    /** Closes connections whose clients are gone or do not read, unless Boot's properties set the times. */
     void keepAlive(ServerBuilder<?> builder, Environment environment) {
         if (!environment.containsProperty(KEEPALIVE + "time")) {
             builder.keepAliveTime(SILENT_SECONDS, TimeUnit.SECONDS);

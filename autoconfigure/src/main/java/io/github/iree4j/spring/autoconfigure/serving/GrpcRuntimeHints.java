@@ -7,8 +7,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.util.ClassUtils;
 
 /**
- * Hints for the description of the gRPC service that reflection gives to clients: Protocol Buffers' own descriptors are
- * messages, whose fields its library reads by their methods' names.
+ * Hints for the description of the gRPC service given by reflection to clients: Protocol Buffers' own descriptors are
+ * messages, whose fields the Protocol Buffers library reads by method names.
  */
 final class GrpcRuntimeHints implements RuntimeHintsRegistrar {
 

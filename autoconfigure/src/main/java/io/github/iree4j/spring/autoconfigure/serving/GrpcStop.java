@@ -11,8 +11,8 @@ import org.springframework.grpc.server.lifecycle.GrpcServerShutdownEvent;
 import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
 
 /**
- * Keeps the gRPC server, which waits for its calls before anything else stops, from waiting for streams that are silent,
- * and for any call for longer than stopping may take.
+ * Keeps the gRPC server, which waits for open calls before other components stop, from waiting for silent streams, and
+ * for any call beyond the time for stopping.
  */
 final class GrpcStop implements GenericApplicationListener {
 

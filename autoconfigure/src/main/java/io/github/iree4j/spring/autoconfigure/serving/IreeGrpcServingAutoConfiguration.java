@@ -25,7 +25,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for serving programs over the Open Inference Protocol with gRPC, by the
+ * {@link AutoConfiguration Auto-configuration} for serving programs over the Open Inference Protocol with gRPC, on the
  * server of Spring Boot.
  */
 @AutoConfiguration(
@@ -78,7 +78,7 @@ public final class IreeGrpcServingAutoConfiguration {
         return new GrpcStop(service);
     }
 
-    /** Messages may be as large as over HTTP, unless Boot's property says otherwise. */
+    /** Allows messages as large as over HTTP, unless Boot's property sets another limit. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeGrpcServerCustomizer")
     @Order(0)
@@ -94,7 +94,7 @@ public final class IreeGrpcServingAutoConfiguration {
         };
     }
 
-    /** The limits of connections, of the transport that Spring Boot prefers. */
+    /** The limits of connections, for the transport preferred by Spring Boot. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder.class)
     static class ShadedNettyConfiguration {
@@ -118,7 +118,7 @@ public final class IreeGrpcServingAutoConfiguration {
         }
     }
 
-    /** The same limits, of the transport that shares its Netty with the application. */
+    /** The limits of connections, for the transport sharing Netty with the application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(io.grpc.netty.NettyServerBuilder.class)
     static class NettyConfiguration {

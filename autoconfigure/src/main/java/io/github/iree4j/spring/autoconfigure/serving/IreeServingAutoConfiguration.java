@@ -71,7 +71,7 @@ public final class IreeServingAutoConfiguration {
         return new RequestSizeReport(properties, limits, environment);
     }
 
-    /** With Spring MVC. */
+    /** Configuration for Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({DispatcherServlet.class, TokenBuffer.class})
     @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -106,7 +106,7 @@ public final class IreeServingAutoConfiguration {
             return registration;
         }
 
-        /** Behind the filter that observes requests, so that its meters count refusals too. */
+        /** Behind the filter observing requests, so that the filter's meters count refusals too. */
         @Bean
         @ConditionalOnMissingBean(name = "ireeBusyRefusal")
         FilterRegistrationBean<BusyRefusal> ireeBusyRefusal(
@@ -128,7 +128,7 @@ public final class IreeServingAutoConfiguration {
             return registration;
         }
 
-        /** The paths of the protocol, wherever the application has its controllers. */
+        /** Returns the paths of the protocol, below the application's path of controllers. */
         private static List<String> paths(Environment environment) {
             return FormRefusal.PATHS.stream().map(prefix(environment)::concat).toList();
         }
@@ -138,7 +138,7 @@ public final class IreeServingAutoConfiguration {
         }
     }
 
-    /** With Spring WebFlux. */
+    /** Configuration for Spring WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({DispatcherHandler.class, Mono.class, TokenBuffer.class})
     @ConditionalOnWebApplication(type = Type.REACTIVE)
@@ -164,7 +164,7 @@ public final class IreeServingAutoConfiguration {
         }
     }
 
-    /** With Spring WebFlux on Netty. */
+    /** Configuration for Spring WebFlux on Netty. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({NettyReactiveWebServerFactory.class, DispatcherHandler.class})
     @ConditionalOnWebApplication(type = Type.REACTIVE)

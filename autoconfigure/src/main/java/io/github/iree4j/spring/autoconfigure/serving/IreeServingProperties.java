@@ -13,11 +13,15 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * The {@code iree.serving.*} properties.
  *
  * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
- * @param maxConcurrentRequests Number of inference requests that are computed at once, of those whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
- * @param maxWait How long further requests wait to be computed, at most. A request that would wait longer is refused with 429, by the rate at which others end, before its body is read. Zero refuses all that would wait.
+ * @param maxConcurrentRequests Maximum number of inference requests computed at once; only requests with complete
+ *     bodies count. Zero for half of the threads of a servlet container, 256 at most.
+ * @param maxWait Maximum wait of further requests before computation. A request that would wait longer, judging by the
+ *     rate at which other requests end, is refused with 429 before the body is read. Zero refuses all requests that
+ *     would wait.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
- * @param functions Function that serves a module with several functions, by module name.
- * @param strings Names of inputs and outputs that are texts in tensors of 8-bit integers, by module name. They are served as 'BYTES'.
+ * @param functions Function serving a module with several functions, by module name.
+ * @param strings Names of inputs and outputs holding texts in tensors of 8-bit integers, by module name. Such values
+ *     are served as 'BYTES'.
  * @param grpc Serving over gRPC.
  */
 @ConfigurationProperties("iree.serving")
@@ -34,21 +38,24 @@ public record IreeServingProperties(
      * Serving over gRPC.
      *
      * @param enabled Whether to serve programs over gRPC as well, where Spring Boot's gRPC server is present.
-     * @param authentication What is expected to authenticate clients of gRPC. The repository is served over gRPC only to clients that are authenticated.
-     * @param maxCalls Maximum number of open calls of all clients and services, streams and refused calls included whose status has not been sent. Streams, which may be silent, are at most a quarter of it, and clients are told to have at most a quarter of it on each connection.
+     * @param authentication Expected authentication of gRPC clients. The repository is served over gRPC only to
+     *     authenticated clients.
+     * @param maxCalls Maximum number of open calls of all clients and services, including streams and refused calls
+     *     with an unsent status. Streams, which may be silent, are limited to a quarter of this number, and each client
+     *     is told to open at most a quarter on each connection.
      */
     public record Grpc(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("detected") Authentication authentication,
             @DefaultValue("4096") int maxCalls) {
 
-        /** What is expected to authenticate clients of gRPC. */
+        /** The expected authentication of gRPC clients. */
         public enum Authentication {
-            /** The security of Spring gRPC if the application has it; a warning tells where only HTTP is secured. */
+            /** The security of Spring gRPC, if the application has Spring gRPC security; a warning reports when only HTTP is secured. */
             DETECTED,
-            /** The security of Spring gRPC: the application does not start without it. */
+            /** The security of Spring gRPC: the application does not start without this security. */
             REQUIRED,
-            /** Something that is not known here, such as an interceptor of the application, certificates of clients, or a proxy. */
+            /** A mechanism unknown here, such as an interceptor of the application, certificates of clients, or a proxy. */
             ELSEWHERE
         }
 

@@ -8,7 +8,7 @@ import org.slf4j.event.Level;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.env.Environment;
 
-/** Tells in the log how large requests may be: two limits apply, one of which is a share of the heap unless it is set. */
+/** Logs the maximum size of requests: two limits apply. One limit, unless set, is a share of the heap. */
 final class RequestSizeReport implements SmartInitializingSingleton {
 
     private static final Logger log = LoggerFactory.getLogger(RequestSizeReport.class);

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * Rejects names in {@code iree.serving.functions} and {@code iree.serving.strings} of programs that do not exist, of
- * functions that a program does not have, and of values that no function of it has or that cannot be texts.
+ * Rejects names in {@code iree.serving.functions} and {@code iree.serving.strings} of nonexistent programs, of
+ * functions missing in a program, and of values missing in all functions of a program or unable to hold texts.
  */
 final class ServedNamesCheck implements SmartInitializingSingleton {
 

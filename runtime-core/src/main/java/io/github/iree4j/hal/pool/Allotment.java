@@ -4,6 +4,7 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -43,6 +44,7 @@ final class Allotment {
     private long live;
     private long livePeak;
     private long releasing; // bytes of reservations with an announced release
+    private boolean isLeft; // whether the last attempt left memory to a request favoured by others' failures
     private boolean closed;
 
     Allotment(
@@ -154,12 +156,13 @@ final class Allotment {
             long length,
             boolean thorough) {
         match.begin(request);
+        isLeft = false;
         if (account.isOverQuota(length)) {
             return null;
         }
         // Programs allocate zero bytes too and get the smallest block, so that every buffer has its own address.
         long needed = Math.max(length, pool.store.lengthFor(1));
-        Block block = find(pool, request, needed, thorough);
+        Block block = find(waiter, pool, request, account, needed, thorough);
         if (block == null) {
             return null;
         }
@@ -167,6 +170,7 @@ final class Allotment {
         Stake stake = holder == null ? null : holder.stakeIn(set);
         block.reserved(needed, request.persistent(), account, stake);
         if (!turns.leavesPlace(waiter, account, stake)) {
+            isLeft = true;
             block.released();
             pool.store.give(block, block.death);
             return null;
@@ -207,7 +211,13 @@ final class Allotment {
         return accepted ? match.waits() : null;
     }
 
-    private @Nullable Block find(Pool pool, ReservationRequest request, long needed, boolean thorough) {
+    private @Nullable Block find(
+            @Nullable Waiter waiter,
+            Pool pool,
+            ReservationRequest request,
+            Account account,
+            long needed,
+            boolean thorough) {
         long aligned = Math.max(request.alignment(), alignment);
         Block block = pool.store.take(needed, aligned, match, REFUSALS_BEFORE_GROWTH);
         if (block != null || !thorough) {
@@ -219,10 +229,19 @@ final class Allotment {
         if (block != null || request.prefersReuse() && match.wasRefused()) {
             return block; // a fitting block that is still in use will be free
         }
-        if (slabs.grow(pools, pool, needed, aligned)) {
+        isLeft = !mayGrow(waiter, pool, request, account, needed, aligned);
+        if (!isLeft && slabs.grow(pools, pool, needed, aligned)) {
             return null; // the caller tries again once the slab has arrived
         }
         return pool.store.take(needed, aligned, match, BlockStore.UNLIMITED);
+    }
+
+    private boolean mayGrow(
+            @Nullable Waiter waiter, Pool pool, ReservationRequest request, Account account, long needed, long aligned) {
+        MemoryHolder holder = request.holder();
+        Stake stake = holder == null ? null : holder.knownStakeIn(set);
+        long bytes = pool.store.growth(needed, aligned, Math.min(slabs.budget, pool.options.budget()));
+        return turns.leavesPlace(waiter, account, stake, pool, bytes);
     }
 
     // ---- Taking memory back.
@@ -380,15 +399,15 @@ final class Allotment {
         }
 
         @Override
-        public boolean grant(Waiter waiter) {
+        public Known grant(Waiter waiter) {
             Reservation reservation =
                     attempt(waiter, waiter.pool, waiter.request, waiter.account, waiter.age, waiter.length, true);
             if (reservation == null) {
-                return false;
+                return isLeft ? Known.UNKNOWN : Known.NO;
             }
             left(waiter);
             end(waiter, reservation, null);
-            return true;
+            return Known.YES;
         }
     }
 

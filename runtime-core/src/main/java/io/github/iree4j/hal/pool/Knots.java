@@ -340,9 +340,9 @@ final class Knots {
         return Math.max(hostPatience, CONFIRM_NANOS);
     }
 
-    /** Whether a request could be granted if the calls with failed requests had released their memory. */
-    boolean fitsOnceCallsHaveEnded(Waiter waiter) {
-        return resolution.fits(waiter, block -> block.stake != null && block.stake.failing);
+    /** Whether a request could be granted if the calls with failed requests had released their memory, beside a growth. */
+    boolean fitsOnceCallsHaveEnded(Waiter waiter, @Nullable Pool growing, long bytes) {
+        return resolution.fits(waiter, block -> block.stake != null && block.stake.failing, growing, bytes);
     }
 
     /**

@@ -112,11 +112,26 @@ final class Resolution {
 
     /** Whether a request could be granted if the matching reserved blocks were free. */
     boolean fits(Waiter waiter, Predicate<Block> gone) {
-        return fits(waiter.pool, waiter.request, waiter.account, gone);
+        return fits(waiter, gone, null, 0);
+    }
+
+    /** The same, also if a pool had grown by a slab of so many bytes before. */
+    boolean fits(Waiter waiter, Predicate<Block> gone, @Nullable Pool growing, long bytes) {
+        return fits(waiter.pool, waiter.request, waiter.account, gone, growing, bytes);
     }
 
     /** Whether a request of a pool, charged to an account, could be granted if the matching reserved blocks were free. */
     boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {
+        return fits(pool, request, account, gone, null, 0);
+    }
+
+    private boolean fits(
+            Pool pool,
+            ReservationRequest request,
+            Account account,
+            Predicate<Block> gone,
+            @Nullable Pool growing,
+            long bytes) {
         long size = pool.store.lengthFor(request.size());
         long length = Math.max(size, pool.store.lengthFor(1));
         long alignment = Math.max(request.alignment(), pool.alignment);
@@ -134,9 +149,11 @@ final class Resolution {
         if (size > account.quota - account.live() + all.freed) {
             return false;
         }
-        long room =
-                Math.min(slabs.budget - slabs.bytes() + all.idle, pool.options.budget() - pool.slabBytes() + own.idle);
-        return pool.store.couldTake(length, alignment, free) || pool.store.growth(length, alignment, room) > 0;
+        long room = Math.min(
+                slabs.budget - slabs.bytes() - bytes + all.idle,
+                pool.options.budget() - pool.slabBytes() - (pool.equals(growing) ? bytes : 0) + own.idle);
+        boolean stay = growing == null || bytes <= slabs.room(growing); // other growths take slabs with free blocks
+        return stay && pool.store.couldTake(length, alignment, free) || pool.store.growth(length, alignment, room) > 0;
     }
 
     /** Whether a request exceeds its quota together with memory held by its own call, whatever others hold. */

@@ -188,7 +188,8 @@ final class Slabs {
         return found[0];
     }
 
-    private long room(Pool pool) {
+    /** Bytes by which a pool can grow before slabs are returned. */
+    long room(Pool pool) {
         return Math.min(budget - bytes, pool.options.budget() - pool.slabBytes());
     }
 

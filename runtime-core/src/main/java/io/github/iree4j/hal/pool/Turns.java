@@ -102,18 +102,31 @@ final class Turns {
      * of bytes do not suffice for the answer, since memory is granted in slabs.
      */
     boolean leavesPlace(@Nullable Waiter waiter, Account account, @Nullable Stake stake) {
-        return suspended
-                || leavesPlace(budget, waiter, stake)
-                        && (account.claim == null || leavesPlace(account.claim, waiter, stake));
+        return leavesPlace(waiter, account, stake, null, 0);
     }
 
-    private boolean leavesPlace(Claim claim, @Nullable Waiter waiter, @Nullable Stake stake) {
+    /**
+     * Returns whether there is enough for that request also once a pool has grown for another request. Otherwise the
+     * other request would take back the slab of the favoured request for its own slab, and not be allowed to keep that.
+     *
+     * @param growing the pool; null for no growth
+     * @param bytes the size of the slab
+     */
+    boolean leavesPlace(
+            @Nullable Waiter waiter, Account account, @Nullable Stake stake, @Nullable Pool growing, long bytes) {
+        return suspended
+                || leavesPlace(budget, waiter, stake, growing, bytes)
+                        && (account.claim == null || leavesPlace(account.claim, waiter, stake, growing, bytes));
+    }
+
+    private boolean leavesPlace(
+            Claim claim, @Nullable Waiter waiter, @Nullable Stake stake, @Nullable Pool growing, long bytes) {
         Waiter helped = claim.waiter();
         return helped == null
                 || !claim.isOverOlder()
                 || helped.equals(waiter)
                 || stake != null && stake.equals(helped.stake)
-                || knots.fitsOnceCallsHaveEnded(helped);
+                || knots.fitsOnceCallsHaveEnded(helped, growing, bytes);
     }
 
     /** Records a grant to a request of the given age. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -19,8 +20,13 @@ final class WaitingLine {
          */
         boolean mayGo(Waiter waiter, boolean isBehind);
 
-        /** Grants memory if there is enough; returns whether the waiter was granted and its listener called. */
-        boolean grant(Waiter waiter);
+        /**
+         * Grants memory if there is enough.
+         *
+         * @return YES when the waiter was granted and its listener called; NO when memory of that length does not fit;
+         *     UNKNOWN when memory is left to another waiter, which it may fit
+         */
+        Known grant(Waiter waiter);
     }
 
     private @Nullable Waiter first;
@@ -147,14 +153,16 @@ final class WaitingLine {
                 continue;
             }
             // A length that did not fit does not fit the next waiter either: the remaining possibilities are tried in
-            // the next round.
+            // the next round. Memory left to another waiter proves nothing about the length.
             boolean tried = length < pool.failedLength && memory.mayGo(waiter, blocked);
-            if (tried && memory.grant(waiter)) {
+            Known granted = tried ? memory.grant(waiter) : Known.UNKNOWN;
+            if (granted == Known.YES) {
                 remove(waiter); // POOL-2
             } else {
                 blocked = true;
                 // Unless only the alignment did not fit.
-                pool.failedLength = tried && waiter.request.alignment() <= pool.alignment ? length : pool.failedLength;
+                boolean failed = granted == Known.NO && waiter.request.alignment() <= pool.alignment;
+                pool.failedLength = failed ? length : pool.failedLength;
             }
         }
         return blocked;

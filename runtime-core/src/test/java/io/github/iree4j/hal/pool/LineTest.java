@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,34 @@ class LineTest extends MemoryLine {
         assertThat(pool.failures()).isEqualTo(1);
         assertThat(pool.bytesPeak()).isEqualTo(400 * MB);
         assertThat(pool.bytesReservedPeak()).isEqualTo(400 * MB);
+    }
+
+    @Test
+    void memoryThatIsLeftToAnotherProvesNothingAboutTheLength() {
+        Pool pool = set(10 * 64).pools().getFirst();
+        WaitingLine line = new WaitingLine();
+        Waiter shorter = waiter(pool, 64, 1);
+        Waiter longer = waiter(pool, 128, 2);
+        line.add(shorter);
+        line.add(longer);
+        boolean isBlocked = line.serve(List.of(pool), new WaitingLine.Grant() {
+            @Override
+            public boolean mayGo(Waiter waiter, boolean isBehind) {
+                return true;
+            }
+
+            @Override
+            public Known grant(Waiter waiter) {
+                return waiter == shorter ? Known.UNKNOWN : Known.YES;
+            }
+        });
+        assertThat(isBlocked).isTrue();
+        assertThat(line.all()).containsExactly(shorter);
+    }
+
+    private static Waiter waiter(Pool pool, long size, long age) {
+        Account account = new Account("", Long.MAX_VALUE, null);
+        return new Waiter(ReservationRequest.of(size), pool, account, null, (_, _) -> {}, age, 0, false);
     }
 
     @Test

@@ -28,7 +28,6 @@ final class Supply {
     private final Allotment allotment;
     private final Retention retention;
     private final Executor growthExecutor;
-    private boolean awaited; // whether a request was refused while a slab was on its way back; guarded by the lock
 
     Supply(
             Object lock,
@@ -167,25 +166,13 @@ final class Supply {
         for (Errand errand = decided; errand != Errand.NONE; growths++) {
             giveBack(errand);
             Arrival arrival = errand.growth == null ? null : acquire(errand.growth);
-            Errand next = arrival != null || !errand.back.isEmpty() && isAwaited() ? serve(arrival, growths) : Errand.NONE;
+            Errand next = arrival == null && errand.back.isEmpty() ? Errand.NONE : serve(arrival, growths);
             carriedOut(errand);
             errand = next;
             if (arrival == null && next.growth != null) { // this thread only returns slabs
                 growthExecutor.execute(() -> run(next));
                 return;
             }
-        }
-    }
-
-    /**
-     * Returns, once, whether a returned slab was awaited. POOL-6. Otherwise the line is not served: a request that may
-     * not keep a new slab, since the slab is left to another request, would acquire and return the slab without end.
-     */
-    private boolean isAwaited() {
-        synchronized (lock) {
-            boolean was = awaited;
-            awaited = false;
-            return was;
         }
     }
 
@@ -208,7 +195,7 @@ final class Supply {
 
     /**
      * Serves the line after an errand: its slab has arrived, or could not be acquired, or the errand has only returned
-     * awaited slabs. Returns the next errand. Waiters are notified after the unlock.
+     * slabs. Returns the next errand. Waiters are notified after the unlock.
      */
     private Errand serve(@Nullable Arrival arrival, int growths) {
         boolean held = HeldCallbacks.begin();
@@ -236,12 +223,8 @@ final class Supply {
      * the line is served. POOL-6.
      */
     private boolean isFinal(IreeException failure) {
-        if (failure.code() != StatusCode.RESOURCE_EXHAUSTED) {
-            return true;
-        }
-        boolean moving = slabs.isAnyMoving();
-        awaited |= moving;
-        return allotment.isNothingLive() && !slabs.isAnyDying(pools) && !moving;
+        return failure.code() != StatusCode.RESOURCE_EXHAUSTED
+                || allotment.isNothingLive() && !slabs.isAnyDying(pools) && !slabs.isAnyMoving();
     }
 
     /** Calls the provider. Converts thrown exceptions to failures, so that the caller can uncharge the bytes. */

@@ -263,8 +263,8 @@ class ResolutionTest extends KnotLine {
         knot.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
         Caller caller = knot.caller(helped);
         assertThat(caller).isNotNull();
-        for (Caller each : knot.callers) { // small requests may be granted beside the claim; their calls go on, and end
-            if (each != caller && each.granted > 0) {
+        for (Caller each : knot.callers) { // what a quota has room for beside the claim is granted; such calls go on, and end
+            if (each != caller && each.granted > 0 && caller.consumer.equals("limited")) {
                 each.end();
             }
         }

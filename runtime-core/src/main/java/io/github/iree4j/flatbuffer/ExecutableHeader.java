@@ -9,16 +9,18 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The header before the FlatBuffer of an executable: identifier, version (u32, 0), size of what follows (u64), zeros.
+ * The header before the FlatBuffer of an executable: identifier, version (u32, 0), size of the following content (u64),
+ * zeros.
  *
- * <p>Format: {@code iree_flatbuffer_file_header_t} of IREE, since 2025; files without it begin with the FlatBuffer.
+ * <p>Format: {@code iree_flatbuffer_file_header_t} of IREE, since 2025; files without a header begin with the
+ * FlatBuffer.
  */
 public final class ExecutableHeader {
     /** Size of the header, bytes. */
     public static final int BYTES = 64;
 
     private static final int IDENTIFIER_BYTES = 4;
-    private static final int VERSION = 4; // where it is
+    private static final int VERSION = 4; // offset of the version
     private static final int SIZE = 8;
 
     private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -27,12 +29,13 @@ public final class ExecutableHeader {
     private ExecutableHeader() {}
 
     /**
-     * Returns what follows the header.
+     * Returns the content after the header.
      *
      * @param data an executable, at any alignment
-     * @param identifier the identifier of its format
-     * @return a slice of the data; all of it when it has no header
-     * @throws IreeException INVALID_ARGUMENT for a header that is cut off or announces more than there is; INCOMPATIBLE for other versions
+     * @param identifier the identifier of the format
+     * @return a slice of the data; all data when there is no header
+     * @throws IreeException INVALID_ARGUMENT for a header that is cut off or announces more than available;
+     *     INCOMPATIBLE for other versions
      */
     public static MemorySegment content(MemorySegment data, String identifier) {
         if (!identifier(data, 0).equals(identifier)) {
@@ -57,7 +60,7 @@ public final class ExecutableHeader {
     }
 
     /**
-     * Returns the identifier at a place: 0 of a header, 4 of a FlatBuffer.
+     * Returns the identifier at an offset: 0 of a header, 4 of a FlatBuffer.
      *
      * @param bytes any bytes
      * @param at an offset, 0 or more
@@ -74,8 +77,8 @@ public final class ExecutableHeader {
     /**
      * Adds a header.
      *
-     * @param content what follows it
-     * @param identifier the identifier of its format, four ASCII characters
+     * @param content the content after the header
+     * @param identifier the identifier of the format, four ASCII characters
      * @return header and content
      */
     public static byte[] before(byte[] content, String identifier) {

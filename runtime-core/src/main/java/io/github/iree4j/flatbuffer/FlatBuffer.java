@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads an untrusted FlatBuffer: each access is bounds-checked, and the total amount read is limited by a budget, because tables and
- * strings can be shared and so read many times over.
+ * Reads an untrusted FlatBuffer: each access is bounds-checked, and the total amount read is limited by a budget,
+ * because tables and strings can be shared and so read many times over.
  *
  * <p>Format: https://flatbuffers.dev/internals/. Failures are INVALID_ARGUMENT. Not thread-safe.
  */
@@ -20,7 +20,7 @@ public final class FlatBuffer {
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Strings and vectors together may be read this many times the buffer's size. */
+    /** The limit on reads: strings and vectors together may be read this many times the buffer's size. */
     private static final int SHARING = 8;
 
     private static final int BUDGET_FLOOR = 1 << 16;
@@ -33,7 +33,7 @@ public final class FlatBuffer {
     /**
      * Reads a buffer.
      *
-     * @param bytes the whole buffer, without a size prefix; not written while it is read
+     * @param bytes the whole buffer, without a size prefix; not written while being read
      */
     public FlatBuffer(MemorySegment bytes) {
         this.bytes = bytes;
@@ -102,7 +102,7 @@ public final class FlatBuffer {
         return i32(what, position) & 0xFFFF_FFFFL;
     }
 
-    /** Follows an unsigned offset relative to its own position. */
+    /** Follows an unsigned offset relative to the offset's position. */
     private long follow(String what, long position) {
         long offset = u32(what, position);
         if (offset == 0) {
@@ -125,7 +125,7 @@ public final class FlatBuffer {
         }
     }
 
-    /** Reads the first bytes of a string; malformed ones are replaced. */
+    /** Reads the first bytes of a string, replacing malformed sequences. */
     private String string(String what, long position, int maxBytes) {
         long size = u32(what, position);
         require(what, position + 4, size);
@@ -137,7 +137,7 @@ public final class FlatBuffer {
         return read < size ? text + "..." : text;
     }
 
-    /** One table. Field names appear in messages; each method documents the value of an absent field. */
+    /** A table. Field names appear in messages; each method documents the value of an absent field. */
     public final class Table {
         private final long position;
         private final long vtable;
@@ -160,7 +160,7 @@ public final class FlatBuffer {
             }
         }
 
-        /** Returns the position of a field of a size, or -1 when it is absent. */
+        /** Returns the position of a field of a size, or -1 when absent. */
         private long find(String what, int slot, int bytesNeeded) {
             int entry = 4 + 2 * slot;
             int offset = entry + 2 > vtableSize ? 0 : u16(what, vtable + entry);
@@ -178,9 +178,9 @@ public final class FlatBuffer {
         /**
          * Returns whether a field is present.
          *
-         * @param what its name
-         * @param slot its number
-         * @return true if it is
+         * @param what the field's name
+         * @param slot the field's number
+         * @return true if present
          */
         public boolean has(String what, int slot) {
             return find(what, slot, 1) >= 0;
@@ -189,8 +189,8 @@ public final class FlatBuffer {
         /**
          * Reads a byte.
          *
-         * @param what its name
-         * @param slot its number
+         * @param what the field's name
+         * @param slot the field's number
          * @return 0 to 255; 0 when absent
          */
         public int u8(String what, int slot) {
@@ -201,9 +201,9 @@ public final class FlatBuffer {
         /**
          * Reads 32 bits.
          *
-         * @param what its name
-         * @param slot its number
-         * @param absent the value when it is absent
+         * @param what the field's name
+         * @param slot the field's number
+         * @param absent the value of an absent field
          * @return the value
          */
         public int i32(String what, int slot, int absent) {
@@ -214,8 +214,8 @@ public final class FlatBuffer {
         /**
          * Reads 64 bits.
          *
-         * @param what its name
-         * @param slot its number
+         * @param what the field's name
+         * @param slot the field's number
          * @return the value; 0 when absent
          */
         public long i64(String what, int slot) {
@@ -226,10 +226,10 @@ public final class FlatBuffer {
         /**
          * Reads a struct.
          *
-         * @param what its name
-         * @param slot its number
-         * @param size its bytes
-         * @return a view of its bytes; null when absent
+         * @param what the field's name
+         * @param slot the field's number
+         * @param size the bytes of the struct
+         * @return a view of the bytes; null when absent
          */
         public @Nullable MemorySegment struct(String what, int slot, int size) {
             long at = find(what, slot, size);
@@ -239,8 +239,8 @@ public final class FlatBuffer {
         /**
          * Reads a string.
          *
-         * @param what its name
-         * @param slot its number
+         * @param what the field's name
+         * @param slot the field's number
          * @return the text; empty when absent
          */
         public String string(String what, int slot) {
@@ -251,10 +251,10 @@ public final class FlatBuffer {
         /**
          * Reads a descriptive string, truncated.
          *
-         * @param what its name
-         * @param slot its number
+         * @param what the field's name
+         * @param slot the field's number
          * @param maxBytes the most bytes to read
-         * @return the text, "..." in place of what was cut; empty when absent
+         * @return the text, "..." in place of the cut part; empty when absent
          */
         public String string(String what, int slot, int maxBytes) {
             long at = find(what, slot, 4);
@@ -271,10 +271,10 @@ public final class FlatBuffer {
         }
 
         /**
-         * Reads the table that a field refers to.
+         * Reads the table referred to by a field.
          *
-         * @param what its name
-         * @param slot its number
+         * @param what the field's name
+         * @param slot the field's number
          * @return the table; null when absent
          */
         public @Nullable Table table(String what, int slot) {
@@ -285,12 +285,12 @@ public final class FlatBuffer {
         /**
          * Reads a vector.
          *
-         * @param what its name
-         * @param slot its number
+         * @param what the field's name
+         * @param slot the field's number
          * @param elementBytes bytes of an element
-         * @param maxCount the most elements it may have
-         * @return the vector; an empty one when absent
-         * @throws IreeException RESOURCE_EXHAUSTED when it has more
+         * @param maxCount the most elements allowed
+         * @return the vector; an empty vector when absent
+         * @throws IreeException RESOURCE_EXHAUSTED when the vector has more elements
          */
         public Vector vector(String what, int slot, int elementBytes, int maxCount) {
             long at = find(what, slot, 4);
@@ -311,7 +311,7 @@ public final class FlatBuffer {
         }
     }
 
-    /** A vector of scalars, structs or offsets, all of one size. */
+    /** A vector of scalars, structs or offsets, all of the same size. */
     public final class Vector {
         private final String what;
         private final long start;
@@ -327,7 +327,7 @@ public final class FlatBuffer {
         }
 
         /**
-         * Returns how many elements there are.
+         * Returns the number of elements.
          *
          * @return elements
          */
@@ -336,9 +336,9 @@ public final class FlatBuffer {
         }
 
         /**
-         * Reads the table that an element refers to.
+         * Reads the table referred to by an element.
          *
-         * @param index which element
+         * @param index the element's index
          * @return the table
          */
         public Table table(int index) {
@@ -346,9 +346,9 @@ public final class FlatBuffer {
         }
 
         /**
-         * Reads the string that an element refers to.
+         * Reads the string referred to by an element.
          *
-         * @param index which element
+         * @param index the element's index
          * @return the text
          */
         public String string(int index) {
@@ -358,7 +358,7 @@ public final class FlatBuffer {
         /**
          * Reads 32 bits of an element.
          *
-         * @param index which element
+         * @param index the element's index
          * @param offset byte in the element
          * @return the value
          */
@@ -369,7 +369,7 @@ public final class FlatBuffer {
         /**
          * Reads 16 bits of an element.
          *
-         * @param index which element
+         * @param index the element's index
          * @param offset byte in the element
          * @return the value
          */
@@ -380,7 +380,7 @@ public final class FlatBuffer {
         /**
          * Reads a byte of an element.
          *
-         * @param index which element
+         * @param index the element's index
          * @return 0 to 255
          */
         public int u8(int index) {
@@ -390,7 +390,7 @@ public final class FlatBuffer {
         /**
          * Returns the elements.
          *
-         * @return a view of their bytes
+         * @return a view of the elements' bytes
          */
         public MemorySegment bytes() {
             return bytes.asSlice(start, (long) count * elementBytes);

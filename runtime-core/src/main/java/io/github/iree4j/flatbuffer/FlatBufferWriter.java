@@ -14,19 +14,20 @@ import java.util.TreeMap;
 /**
  * Writes a FlatBuffer from a tree of nodes.
  *
- * <p>Nodes are laid out breadth first, so that every reference points forward, and each table is preceded by its own vtable. Positions are
- * aligned relative to the first byte, which is the size prefix if there is one: a module file begins there. Output is deterministic.
+ * <p>Nodes are laid out breadth first, so that every reference points forward, and each table is preceded by a separate
+ * vtable. Positions are aligned relative to the first byte: the size prefix if there is a prefix, since a module file
+ * begins there. Output is deterministic.
  */
 public final class FlatBufferWriter {
 
-    /** A part of the buffer that others refer to. */
+    /** A part of the buffer that other parts refer to. */
     public abstract static sealed class Node permits Table, Bytes, Text, References {
-        /** Where references point; set when the layout is made. */
+        /** The position that references point to; set when the layout is made. */
         int position;
 
         private Node() {}
 
-        /** Places this at {@code cursor} and returns where the next node may begin. */
+        /** Places this node at {@code cursor} and returns the earliest position for the next node. */
         abstract long place(long cursor);
 
         abstract void write(ByteBuffer out);
@@ -40,21 +41,21 @@ public final class FlatBufferWriter {
 
     private record Struct(int[] values) {}
 
-    /** A table; fields that are not set are absent. */
+    /** A table; fields not set are absent. */
     public static final class Table extends Node {
         private final TreeMap<Integer, Object> fields = new TreeMap<>();
         private int[] offsets = {};
         private int size;
         private int vtable;
 
-        /** A table without fields. */
+        /** Creates a table without fields. */
         public Table() {}
 
         /**
          * Sets a field of 8 bits.
          *
-         * @param slot its number
-         * @param value its value
+         * @param slot the field's number
+         * @param value the field's value
          * @return this table
          */
         public Table u8(int slot, int value) {
@@ -65,8 +66,8 @@ public final class FlatBufferWriter {
         /**
          * Sets a field of 32 bits.
          *
-         * @param slot its number
-         * @param value its value
+         * @param slot the field's number
+         * @param value the field's value
          * @return this table
          */
         public Table u32(int slot, int value) {
@@ -77,8 +78,8 @@ public final class FlatBufferWriter {
         /**
          * Sets a field of 64 bits.
          *
-         * @param slot its number
-         * @param value its value
+         * @param slot the field's number
+         * @param value the field's value
          * @return this table
          */
         public Table u64(int slot, long value) {
@@ -87,9 +88,9 @@ public final class FlatBufferWriter {
         }
 
         /**
-         * Sets a field that is a struct of 32-bit values.
+         * Sets a field holding a struct of 32-bit values.
          *
-         * @param slot its number
+         * @param slot the field's number
          * @param values the values
          * @return this table
          */
@@ -99,10 +100,10 @@ public final class FlatBufferWriter {
         }
 
         /**
-         * Sets a field that refers to a node.
+         * Sets a field referring to a node.
          *
-         * @param slot its number
-         * @param node the node; others may refer to it too
+         * @param slot the field's number
+         * @param node the node; other fields may refer to the same node
          * @return this table
          */
         public Table node(int slot, Node node) {
@@ -111,9 +112,9 @@ public final class FlatBufferWriter {
         }
 
         /**
-         * Sets a field that refers to a string.
+         * Sets a field referring to a string.
          *
-         * @param slot its number
+         * @param slot the field's number
          * @param value the text
          * @return this table
          */
@@ -122,9 +123,9 @@ public final class FlatBufferWriter {
         }
 
         /**
-         * Sets a field that refers to a vector of tables; leaves the field absent when there are none, as the compiler does.
+         * Sets a field referring to a vector of tables. Without tables the field stays absent, as in compiler output.
          *
-         * @param slot its number
+         * @param slot the field's number
          * @param tables the tables
          * @return this table
          */
@@ -201,10 +202,10 @@ public final class FlatBufferWriter {
         private final int alignment;
 
         /**
-         * A vector.
+         * Creates a vector.
          *
          * @param data the elements' bytes
-         * @param elementSize bytes of one element
+         * @param elementSize bytes of an element
          * @param alignment of the first element in the file, a power of two of at least 4
          */
         public Bytes(byte[] data, int elementSize, int alignment) {
@@ -231,7 +232,7 @@ public final class FlatBufferWriter {
         private final byte[] data;
 
         /**
-         * A string.
+         * Creates a string.
          *
          * @param value the text
          */
@@ -286,7 +287,7 @@ public final class FlatBufferWriter {
     /** A vector of references to tables. */
     public static final class Tables extends References {
         /**
-         * A vector.
+         * Creates a vector.
          *
          * @param tables the tables
          */
@@ -298,7 +299,7 @@ public final class FlatBufferWriter {
     /** A vector of references to strings. */
     public static final class Texts extends References {
         /**
-         * A vector.
+         * Creates a vector.
          *
          * @param texts the strings
          */
@@ -364,7 +365,7 @@ public final class FlatBufferWriter {
     /**
      * Rounds up.
      *
-     * @param value what to round
+     * @param value the value to round
      * @param alignment a power of two
      * @return the next multiple
      */

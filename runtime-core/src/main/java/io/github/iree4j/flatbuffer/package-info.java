@@ -1,6 +1,6 @@
 /**
- * Reading untrusted FlatBuffers, and writing FlatBuffers. The meaning of tables is up to the users of this package: bytecode modules and
- * executables.
+ * Reading untrusted FlatBuffers, and writing FlatBuffers. The meaning of tables is left to the users of this package:
+ * bytecode modules and executables.
  */
 @NullMarked
 package io.github.iree4j.flatbuffer;

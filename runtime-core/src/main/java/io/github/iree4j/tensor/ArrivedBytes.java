@@ -10,11 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Bytes of a stream that have arrived before memory for all of them is allocated: a quarter, so that a sender gets at most four times the
- * memory of what it has sent, whatever it has announced. Few bytes are not waited for. Confined to one thread.
+ * Bytes of a stream that have arrived before memory for the whole content is allocated. A quarter must have arrived, so
+ * a sender obtains at most four times the memory of the bytes sent, regardless of the announced size. Few bytes are not
+ * waited for. Confined to one thread.
  */
 public final class ArrivedBytes implements AutoCloseable {
-    /** Bytes that are allocated before any has arrived. */
+    /** Bytes allocated before any have arrived. */
     private static final int AT_ONCE = 1 << 18;
 
     private static final int SHARE = 4;
@@ -37,8 +38,8 @@ public final class ArrivedBytes implements AutoCloseable {
      * Reads the first bytes. Blocks.
      *
      * @param in the stream; not closed
-     * @param size all bytes that will be read from it
-     * @param what what they are, in messages
+     * @param size all bytes to be read from the stream
+     * @param what the name of the bytes in messages
      * @throws IreeException OUT_OF_RANGE when the stream ends early
      */
     public static ArrivedBytes of(InputStream in, long size, String what) throws IOException {
@@ -73,7 +74,7 @@ public final class ArrivedBytes implements AutoCloseable {
     }
 
     /**
-     * Moves all bytes, those that have arrived and the rest of the stream. Blocks.
+     * Moves all bytes: the arrived bytes and the rest of the stream. Blocks.
      *
      * @param target as many bytes
      * @throws IreeException OUT_OF_RANGE when the stream ends early

@@ -11,18 +11,18 @@ public final class Blocks {
      * Copies the first elements of each dimension.
      *
      * @param from dense, row-major
-     * @param fromShape its shape
+     * @param fromShape the source shape
      * @param to dense, row-major
-     * @param toShape its shape, of the same rank
-     * @param part number of elements in each dimension; no more than either has
-     * @param bytes of an element
+     * @param toShape the target shape, of the same rank
+     * @param part number of elements in each dimension; no more than either shape has
+     * @param bytes bytes of an element
      */
     public static void copy(
             MemorySegment from, long[] fromShape, MemorySegment to, long[] toShape, long[] part, long bytes) {
         if (Arrays.stream(part).anyMatch(size -> size == 0)) {
             return;
         }
-        int outer = part.length; // outer dimensions iterated over; the inner ones are contiguous in both
+        int outer = part.length; // outer dimensions iterated over; inner dimensions are contiguous in both
         long run = bytes;
         while (outer > 0) {
             outer--;
@@ -52,7 +52,7 @@ public final class Blocks {
         }
     }
 
-    /** Bytes from one element to the next in each dimension. */
+    /** Returns the bytes from an element to the next in each dimension. */
     private static long[] steps(long[] shape, long bytes) {
         long[] steps = new long[shape.length];
         long step = bytes;
@@ -63,7 +63,7 @@ public final class Blocks {
         return steps;
     }
 
-    /** Whether the first elements of each dimension are contiguous, before all others. */
+    /** Returns whether the first elements of each dimension are contiguous, before all others. */
     static boolean comeFirst(long[] shape, long[] part) {
         int last = part.length - 1;
         while (last >= 0 && part[last] == shape[last]) {

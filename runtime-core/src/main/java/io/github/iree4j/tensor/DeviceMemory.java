@@ -21,42 +21,42 @@ import org.jspecify.annotations.Nullable;
 
 /** Moves elements between tensors and one device. Safe from any thread. */
 public final class DeviceMemory {
-    /** Parameters of inputs: any use by programs, and mapped to fill them. */
+    /** Parameters of inputs: any use by programs, and mapped for filling. */
     private static final BufferParams INPUT = BufferParams.DEFAULT;
 
-    /** Alignment that compiled code expects of its bindings, bytes. */
+    /** Alignment of bindings expected by compiled code, in bytes. */
     static final int ALIGNMENT = 64;
 
-    /** Scopes that cannot be closed: of automatic arenas, of the global one, and of arrays and buffers. */
+    /** Scopes that cannot be closed: scopes of automatic arenas, of the global arena, and of arrays and buffers. */
     private static final Set<Class<?>> UNCLOSEABLE = Set.copyOf(List.of(
             Arena.ofAuto().scope().getClass(),
             Arena.global().scope().getClass(),
             MemorySegment.ofArray(new byte[0]).scope().getClass()));
 
-    /** Writes the elements of a tensor that is being created. */
+    /** Writes the elements of a tensor being created. */
     @FunctionalInterface
     public interface Filling {
         /**
          * Writes all elements.
          *
-         * @param memory as many bytes as they take; valid until this returns
-         * @throws IOException when they cannot be read from their source
+         * @param memory exactly the bytes of the elements; valid until this method returns
+         * @throws IOException when the elements cannot be read from their source
          */
         void fill(MemorySegment memory) throws IOException;
     }
 
     private final Device device;
-    private final List<Device> users; // which pass memory on to each other
+    private final List<Device> users; // pass memory on to each other
     private final BufferParams input;
     private final @Nullable AdmissionGate gate;
     private final List<AdmissionGate> gates;
 
-    /** Creates an instance whose memory is charged to no program. */
+    /** Creates an instance with memory charged to no program. */
     public DeviceMemory(Device device) {
         this(device, "");
     }
 
-    /** Creates an instance whose memory is charged to a program. */
+    /** Creates an instance with memory charged to a program. */
     public DeviceMemory(Device device, String consumer) {
         this(List.of(device), consumer);
     }
@@ -64,7 +64,7 @@ public final class DeviceMemory {
     /**
      * Creates an instance for the first device of a program.
      *
-     * @param users its devices; memory of one of them reaches the others by the program's own means
+     * @param users the devices of the program; memory of each device reaches the others by the program's own means
      */
     public DeviceMemory(List<Device> users, String consumer) {
         this.device = users.getFirst();
@@ -79,22 +79,22 @@ public final class DeviceMemory {
                 .toList();
     }
 
-    /** The program that its memory is charged to; empty for none. */
+    /** Returns the program charged for the memory; empty for none. */
     public String consumer() {
         return input.consumer();
     }
 
-    /** The line in which calls wait before they hold memory of the device; null for a device without pools. */
+    /** Returns the line for calls waiting before they hold memory of the device; null for a device without pools. */
     public @Nullable AdmissionGate gate() {
         return gate;
     }
 
-    /** The lines of all users that have pools, in the order in which a call asks. */
+    /** Returns the lines of all users with pools, in the order of requests by a call. */
     public List<AdmissionGate> gates() {
         return gates;
     }
 
-    /** Bytes that an {@link #upload} of a tensor will reserve; where in doubt, those that it may. */
+    /** Returns the bytes that an {@link #upload} of a tensor will reserve; where in doubt, the bytes that may be reserved. */
     public long reservedBy(TensorElements elements) {
         boolean stays = elements.view() != null
                 ? !mayBeApart(elements.memory())
@@ -107,10 +107,11 @@ public final class DeviceMemory {
     }
 
     /**
-     * Creates a view that the device can use: the tensor's own view if it has one, otherwise over its memory where possible,
-     * otherwise over a copy. So is one of memory that this device cannot use, such as that of another machine.
+     * Creates a view usable by the device: the tensor's own view if present, otherwise over the tensor's memory where
+     * possible, otherwise over a copy. A view of memory not usable by this device, such as memory of another machine,
+     * is copied as well.
      *
-     * @return the view; the caller releases it
+     * @return the view; the caller releases the view
      */
     public BufferView upload(TensorElements elements) {
         BufferView own = elements.view();
@@ -120,9 +121,10 @@ public final class DeviceMemory {
     }
 
     /**
-     * The same for a tensor that may not have its contents yet: its own view if it has one.
+     * Creates a view as {@link #upload} does, for a tensor perhaps still without contents: the tensor's own view if
+     * present.
      *
-     * @return the view; the caller releases it
+     * @return the view; the caller releases the view
      */
     public BufferView uploadEarly(TensorElements elements) {
         BufferView own = elements.view();
@@ -133,7 +135,7 @@ public final class DeviceMemory {
         return own;
     }
 
-    /** Whether memory of other users may be of a device whose memory does not reach this one. */
+    /** Returns whether memory of other users may be of a device whose memory does not reach this device. */
     private boolean mayBeApart(@Nullable DeviceMemory other) {
         if (other == null || other == this) {
             return false;
@@ -149,8 +151,8 @@ public final class DeviceMemory {
     /**
      * Creates a view over a tensor's memory, in place.
      *
-     * @return the view; the caller releases it
-     * @throws IreeException INVALID_ARGUMENT when that cannot be used in place, with the reason and a remedy
+     * @return the view; the caller releases the view
+     * @throws IreeException INVALID_ARGUMENT when the memory cannot be used in place, with the reason and a remedy
      */
     public BufferView importInPlace(TensorElements elements) {
         MemorySegment data = elements.host();
@@ -165,9 +167,9 @@ public final class DeviceMemory {
     }
 
     /**
-     * Creates a view over device memory that the caller fills.
+     * Creates a view over device memory to be filled by the caller.
      *
-     * @return the view; the caller releases it
+     * @return the view; the caller releases the view
      */
     public BufferView create(ElementType type, long[] shape, Filling contents) throws IOException {
         long size = ElementCodec.byteSize(type, shape);
@@ -194,23 +196,24 @@ public final class DeviceMemory {
             try {
                 return device.allocator().importHost(input, data, new Lender(data));
             } catch (IreeException e) {
-                // For example a device with its own memory: copied instead, which throws the reason if that fails too.
+                // For example a device with separate memory: copied instead. If copying fails too, the copy throws the
+                // reason.
                 return device.allocator().allocate(input, data);
             }
         }
         return device.allocator().allocate(input, data);
     }
 
-    /** Whether a device may use memory in place: native, aligned, and out of reach of any {@code Arena.close()}. */
+    /** Returns whether a device may use memory in place: native, aligned, and out of reach of any {@code Arena.close()}. */
     public static boolean isImportable(MemorySegment data) {
-        // The scope's class is the only way to find out.
+        // Only the scope's class reveals the kind of arena.
         return data.isNative()
                 && !data.isReadOnly()
                 && data.address() % ALIGNMENT == 0
                 && UNCLOSEABLE.contains(data.scope().getClass());
     }
 
-    /** Passes the bytes of a view to a reader; through a copy when the host cannot map them. */
+    /** Passes the bytes of a view to a reader; through a copy when the host cannot map the bytes. */
     public <T> T read(BufferView view, Function<MemorySegment, T> reader) {
         Buffer buffer = view.buffer();
         if (buffer.isMappable(MemoryAccess.READ)) {
@@ -223,7 +226,7 @@ public final class DeviceMemory {
         }
     }
 
-    /** Keeps memory that only the collector frees reachable, for as long as a device uses it. */
+    /** Keeps memory freed only by the collector reachable, for as long as a device uses the memory. */
     private record Lender(MemorySegment data) implements RefCounted {
         @Override
         public void retain() {

@@ -5,7 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
-/** Copies elements into Java arrays, by the conversion rules that {@code Tensor} states. */
+/** Copies elements into Java arrays, by the conversion rules of {@code Tensor}. */
 public final class ElementArrays {
     private ElementArrays() {}
 
@@ -91,7 +91,7 @@ public final class ElementArrays {
         return value;
     }
 
-    /** The element type of a boxed primitive. */
+    /** Returns the element type of a boxed primitive. */
     public static ElementType scalarType(Object value) {
         return switch (value) {
             case Float _ -> ElementType.F32;

@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Reads and writes single elements of every element type that has a Java number. Elements are little-endian and need no alignment;
- * 4-bit integers are packed, the element of even index in the low half of its byte.
+ * Reads and writes single elements of every element type with a Java number. Elements are little-endian and need no
+ * alignment; 4-bit integers are packed, the element of even index in the low half of the byte.
  */
 public final class ElementCodec {
     /** The kind of the elements of a type. */
@@ -49,7 +49,7 @@ public final class ElementCodec {
         this.kind = kindOf(numerical, bits);
     }
 
-    /** The codec of a type. */
+    /** Returns the codec of a type. */
     static ElementCodec of(ElementType type) {
         return new ElementCodec(type);
     }
@@ -65,7 +65,7 @@ public final class ElementCodec {
         };
     }
 
-    /** The bytes of a dense tensor; sub-byte elements are packed. INVALID_ARGUMENT for a type without size or an impossible shape. */
+    /** Returns the bytes of a dense tensor; sub-byte elements are packed. INVALID_ARGUMENT for a type without size or an impossible shape. */
     public static long byteSize(ElementType type, long... shape) {
         if (type.bitCount() == 0) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "element type %s has no size".formatted(type));
@@ -85,7 +85,7 @@ public final class ElementCodec {
         return numerical == UNSIGNED || numerical == BOOLEAN;
     }
 
-    /** Whether elements are exactly Java's {@code float}, and so on; then arrays can be copied in bulk. */
+    /** Returns whether elements are exactly Java's {@code float}, and so on; then arrays can be copied in bulk. */
     boolean isFloat32() {
         return numerical == IEEE && bits == 32;
     }
@@ -98,7 +98,10 @@ public final class ElementCodec {
         return kind == Kind.INTEGER && bits == width;
     }
 
-    /** The element as an integer: extended by the type's signedness; unsigned 64-bit ones as their bits. Types without integers fail. */
+    /**
+     * Returns the element as an integer: extended by the type's signedness; an unsigned 64-bit integer as the raw bits.
+     * Types without integers fail.
+     */
     long getLong(MemorySegment data, long index) {
         if (kind == Kind.BOOLEAN) {
             return data.get(ValueLayout.JAVA_BYTE, index) != 0 ? 1 : 0;
@@ -117,7 +120,7 @@ public final class ElementCodec {
         return isUnsigned() ? value << unused >>> unused : value << unused >> unused;
     }
 
-    /** The element as a floating-point number; integers are converted, rounding to nearest. Types without numbers fail. */
+    /** Returns the element as a floating-point number; integers are converted, rounding to nearest. Types without numbers fail. */
     double getDouble(MemorySegment data, long index) {
         if (kind != Kind.FLOAT) {
             long value = getLong(data, index);
@@ -136,7 +139,10 @@ public final class ElementCodec {
         return smallFloat().decode(data.get(ValueLayout.JAVA_BYTE, index));
     }
 
-    /** Stores an integer; OUT_OF_RANGE when the type cannot hold it. Signless types hold the values of both the signed and the unsigned type. */
+    /**
+     * Stores an integer; OUT_OF_RANGE when not representable in the type. Signless types hold the values of both the
+     * signed and the unsigned type.
+     */
     void putLong(MemorySegment data, long index, long value) {
         switch (kind) {
             case FLOAT -> putDouble(data, index, value);
@@ -157,12 +163,12 @@ public final class ElementCodec {
         }
     }
 
-    /** The smallest value that {@link #putLong} stores; only for integers. */
+    /** Returns the smallest value stored by {@link #putLong}; only for integers. */
     long minimum() {
         return numerical == UNSIGNED ? (bits == 64 ? Long.MIN_VALUE : 0) : -1L << (bits - 1);
     }
 
-    /** The greatest value that {@link #putLong} stores, unsigned for 64 bits without sign; only for integers. */
+    /** Returns the greatest value stored by {@link #putLong}, unsigned for 64 bits without sign; only for integers. */
     long maximum() {
         return numerical == SIGNED ? ~(-1L << (bits - 1)) : -1L >>> (64 - bits);
     }
@@ -183,7 +189,7 @@ public final class ElementCodec {
         }
     }
 
-    /** Stores a floating-point number, rounded to nearest, ties to even. Types that are not floats fail. */
+    /** Stores a floating-point number, rounded to nearest, ties to even. Types other than floats fail. */
     void putDouble(MemorySegment data, long index, double value) {
         if (kind != Kind.FLOAT) {
             throw notConvertible("a floating-point number");
@@ -210,7 +216,7 @@ public final class ElementCodec {
     }
 
     private static double unsignedToDouble(long value) {
-        // Halved with a sticky bit, so that the rounding is the same.
+        // Halved with a sticky bit, so the rounding is the same.
         return value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
     }
 

@@ -5,14 +5,15 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
-/** Arrays of one number. */
+/** Arrays filled with a single number. */
 public final class Fills {
     private Fills() {}
 
     /**
-     * Creates elements on the Java heap that are all equal.
+     * Creates equal elements on the Java heap.
      *
-     * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type cannot represent the number; RESOURCE_EXHAUSTED when there is no memory
+     * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type cannot represent the number;
+     *     RESOURCE_EXHAUSTED when there is no memory
      */
     public static MemorySegment filled(ElementType type, long[] shape, double number) {
         MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, shape));
@@ -29,7 +30,7 @@ public final class Fills {
         return data;
     }
 
-    /** The bytes of a number. */
+    /** Returns the bytes of a number. */
     public static MemorySegment encoded(ElementType type, double number) {
         if (!type.isByteAligned()) {
             throw new IreeException(

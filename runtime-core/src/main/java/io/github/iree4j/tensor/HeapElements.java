@@ -29,7 +29,7 @@ public final class HeapElements {
         }
     }
 
-    /** The checked copy of the shape that a caller passed for an array; one dimension when none was passed. */
+    /** Returns the checked copy of the shape passed by a caller for an array; a single dimension without a passed shape. */
     public static long[] shape(ElementType type, int length, long[] shape) {
         if (shape.length == 0) {
             return new long[] {length};

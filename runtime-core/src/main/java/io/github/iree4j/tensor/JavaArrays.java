@@ -10,19 +10,19 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts Java arrays and numbers that are passed as arguments to elements. The function's declaration decides: floats become any float type,
- * integers any integer type that can hold them, and a flat array takes a declared shape that its length determines. Without a declaration
- * an array keeps its own type and nesting.
+ * Converts Java arrays and numbers passed as arguments to elements. The function's declaration decides: floats become
+ * any float type, integers become any integer type able to hold the values, and a flat array takes a declared shape
+ * determined by the array's length. Without a declaration an array keeps the array's type and nesting.
  */
 public final class JavaArrays {
     private JavaArrays() {}
 
     /**
-     * Creates the elements of an argument, which may share the array.
+     * Creates the elements of an argument, perhaps sharing the array.
      *
      * @param input an array, a number or a boolean
      * @param wanted the declared type; null where unknown
-     * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE when it does not fit
+     * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE when the input does not fit
      */
     public static TensorElements toElements(Object input, @Nullable TensorType wanted) {
         if (!input.getClass().isArray()) {
@@ -71,7 +71,7 @@ public final class JavaArrays {
         return elements;
     }
 
-    /** The dimensions of a nested array, as given by its first elements. */
+    /** Returns the dimensions of a nested array, as given by the first elements. */
     private static long[] nesting(Object array) {
         int rank = 0;
         long[] shape = new long[8];
@@ -131,7 +131,7 @@ public final class JavaArrays {
         return at;
     }
 
-    /** The shape of the tensor: as nested, or as declared where the length of a flat array is unambiguous. */
+    /** Returns the shape of the tensor: as nested, or as declared where the length of a flat array is unambiguous. */
     private static long[] shape(long[] nesting, TensorType wanted) {
         long[] declared = wanted.shape();
         if (nesting.length != 1 || declared.length == 1) {
@@ -194,7 +194,7 @@ public final class JavaArrays {
             case byte[] v -> MemorySegment.ofArray(v);
             default -> MemorySegment.ofArray(bytes((boolean[]) flat));
         };
-        return TensorElements.shared(type, shape, data); // read once, by the call that is being prepared: seldom copied
+        return TensorElements.shared(type, shape, data); // read once, by the call being prepared: seldom copied
     }
 
     private static byte[] bytes(boolean[] values) {

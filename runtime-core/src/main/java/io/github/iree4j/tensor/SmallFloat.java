@@ -3,8 +3,8 @@ package io.github.iree4j.tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The 8-bit float formats, bit layouts as in {@code iree/hal/buffer_view.h} and APFloat. Encoding rounds to nearest, ties to even; a
- * value too large becomes infinity where the format has one, otherwise NaN.
+ * The 8-bit float formats, bit layouts as in {@code iree/hal/buffer_view.h} and APFloat. Encoding rounds to nearest,
+ * ties to even; a value too large becomes infinity where the format has infinities, otherwise NaN.
  */
 enum SmallFloat {
     F8E5M2(0x24, 5, 2, 15, true, 0x7F),
@@ -34,7 +34,7 @@ enum SmallFloat {
         }
     }
 
-    /** The format of a numerical type byte, or null when it is none of these. */
+    /** Returns the format of a numerical type byte, or null for other types. */
     static @Nullable SmallFloat of(int numericalType) {
         int index = numericalType - F8E5M2.numericalType;
         return index >= 0 && index < 5 ? VALUES[index] : null;
@@ -50,7 +50,7 @@ enum SmallFloat {
         return mantissaBits == 0;
     }
 
-    /** NaN is encoded with the value's sign bit, except where 0x80 is the only NaN. */
+    /** Returns whether 0x80 is the only NaN; in other formats NaN is encoded with the value's sign bit. */
     private boolean negativeZeroIsNan() {
         return nan == 0x80;
     }

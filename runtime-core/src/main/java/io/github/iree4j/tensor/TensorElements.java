@@ -13,11 +13,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The memory of the elements of one tensor, and its lifetime. Safe from any thread. */
+/** The memory of the elements of a tensor, and the lifetime of this memory. Safe from any thread. */
 public final class TensorElements {
     private final ElementType type;
     private final long[] shape;
-    /** The elements, or null for a result, whose elements are in {@link #view}. */
+    /** The elements in host memory, or null for a result with elements in {@link #view}. */
     private final @Nullable MemorySegment host;
 
     private final @Nullable BufferView view;
@@ -26,15 +26,15 @@ public final class TensorElements {
 
     private final boolean isShared;
     private final UseGuard guard;
-    /** For messages only. */
+    /** Whether a call took the elements. For messages only. */
     private volatile boolean transferred;
 
-    /** Creates elements in host memory of their own, which nobody writes any more. */
+    /** Creates elements in separate host memory, no longer written by anyone. */
     public TensorElements(ElementType type, long[] shape, MemorySegment host) {
         this(type, shape, host, false);
     }
 
-    /** Creates elements in memory of the caller, who may change it when calls have read it. */
+    /** Creates elements in memory of the caller. The caller may change the memory after calls have read it. */
     public static TensorElements shared(ElementType type, long[] shape, MemorySegment host) {
         return new TensorElements(type, shape, host, true);
     }
@@ -60,7 +60,7 @@ public final class TensorElements {
         this.guard = new UseGuard(this::describe, view::release);
     }
 
-    /** Whether a tensor can be created from a view. */
+    /** Returns whether a tensor can be created from a view. */
     public static boolean isDense(BufferView view) {
         return view.encoding() == BufferView.ENCODING_DENSE_ROW_MAJOR
                 && view.elementType().bitCount() > 0;
@@ -75,17 +75,17 @@ public final class TensorElements {
         return type;
     }
 
-    /** The dimensions, outermost first; must not be modified. */
+    /** Returns the dimensions, outermost first; must not be modified. */
     public long[] shape() {
         return shape;
     }
 
-    /** Size of the elements, bytes. */
+    /** Returns the size of the elements in bytes. */
     public long byteSize() {
         return view == null ? host().byteSize() : view.byteLength();
     }
 
-    /** The host memory of a tensor that is not a result. */
+    /** Returns the host memory of a tensor that is not a result. */
     public MemorySegment host() {
         if (host == null) {
             throw new IreeException(StatusCode.INTERNAL, name() + " is in device memory");
@@ -93,12 +93,12 @@ public final class TensorElements {
         return host;
     }
 
-    /** The device memory of a result, or null for any other tensor. Valid between {@link #enter} and {@link #exit}. */
+    /** Returns the device memory of a result, or null for any other tensor. Valid between {@link #enter} and {@link #exit}. */
     public @Nullable BufferView view() {
         return view;
     }
 
-    /** The device memory that holds the elements, if any. */
+    /** Returns the device memory holding the elements, or null. */
     public @Nullable DeviceMemory memory() {
         return memory;
     }
@@ -117,7 +117,7 @@ public final class TensorElements {
         transferred = true;
     }
 
-    /** Begins a use, which keeps the elements from being freed until {@link #exit}. */
+    /** Begins a use. The elements are not freed until {@link #exit}. */
     public void enter() {
         guard.enter();
     }
@@ -142,7 +142,7 @@ public final class TensorElements {
         }
     }
 
-    /** Whether {@link #read} passes them where they are. */
+    /** Returns whether {@link #read} passes the elements in place. */
     public boolean isOnHost() {
         guard.enter();
         try {
@@ -152,7 +152,7 @@ public final class TensorElements {
         }
     }
 
-    /** Whether they are in memory of the caller, who may change it once a device has copied it. */
+    /** Returns whether the elements are in memory of the caller, who may change the memory once a device has copied the elements. */
     public boolean isCopiedFromCaller(Device device) {
         return isShared && !(device.isMemoryOfHost() && DeviceMemory.isImportable(host()));
     }
@@ -162,7 +162,7 @@ public final class TensorElements {
         return new TensorElements(type, shape, copy(0, byteSize()));
     }
 
-    /** Copies some bytes to the Java heap. */
+    /** Copies a range of bytes to the Java heap. */
     public MemorySegment copy(long first, long bytes) {
         return read(data -> {
             MemorySegment fresh = HeapElements.allocate(bytes);
@@ -171,8 +171,9 @@ public final class TensorElements {
     }
 
     /**
-     * The first elements of each dimension: in the same memory if they come first, otherwise copied to the Java heap. A copy on the device could
-     * fail a call that has ended, since nothing waits for the device's memory any more.
+     * Returns the first elements of each dimension: in the same memory if these elements come first, otherwise copied
+     * to the Java heap. A copy on the device could fail a call that has ended, since nothing waits for the device's
+     * memory any more.
      */
     public TensorElements corner(long[] part) {
         long bytes = ElementCodec.byteSize(type, part);
@@ -195,7 +196,7 @@ public final class TensorElements {
         }));
     }
 
-    /** Creates a view of this shape and type, which takes ownership of the caller's reference to the buffer. */
+    /** Creates a view of this shape and type, taking ownership of the caller's reference to the buffer. */
     BufferView adopt(Buffer buffer) {
         try {
             return BufferView.adopt(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
@@ -205,17 +206,17 @@ public final class TensorElements {
         }
     }
 
-    /** Whether they may be passed as a tensor of the declared type. */
+    /** Returns whether the elements may be passed as a tensor of the declared type. */
     public boolean fit(TensorType declared) {
         return declared.accepts(type, shape);
     }
 
-    /** Type and shape, {@code 4xf32}. */
+    /** Returns type and shape, {@code 4xf32}. */
     public String header() {
         return Shape.format(shape, type);
     }
 
-    /** Their name in messages, {@code tensor 4xf32}. */
+    /** Returns the name in messages, {@code tensor 4xf32}. */
     public String name() {
         return "tensor " + header();
     }

@@ -14,12 +14,12 @@ import java.lang.foreign.ValueLayout;
 public final class TensorStreams {
     private static final int CHUNK = 1 << 14;
 
-    /** Below this size copying is cheaper than allocating native memory, bytes. */
+    /** The size in bytes below which copying is cheaper than allocating native memory. */
     private static final int SMALL = 4096;
 
     private TensorStreams() {}
 
-    /** Allocates memory for data to be read, which devices use in place where that pays. */
+    /** Allocates memory for data to be read, used in place by devices where in-place use pays. */
     public static MemorySegment allocate(long size) {
         if (size < SMALL) {
             return HeapElements.allocate(size);
@@ -34,7 +34,7 @@ public final class TensorStreams {
         }
     }
 
-    /** Reads until the target is full or the stream ends; returns how many bytes. */
+    /** Reads until the target is full or the stream ends; returns the number of bytes. */
     static long read(InputStream in, MemorySegment target) throws IOException {
         long size = target.byteSize();
         byte[] chunk = new byte[(int) Math.min(size, CHUNK)];

@@ -13,7 +13,7 @@ import java.util.HexFormat;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Tensors as text, in the form that {@code iree-run-module} reads and prints: {@code 2x2xf32=[1 2][3 4]}. */
+/** Tensors as text, in the form read and printed by {@code iree-run-module}: {@code 2x2xf32=[1 2][3 4]}. */
 public final class TensorText {
     private static final Pattern DECIMAL_FLOAT = Pattern.compile(
             "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?|[+-]?0[xX][0-9a-fA-F.]+(?:[pP][+-]?\\d+)?");
@@ -134,7 +134,7 @@ public final class TensorText {
         }
     }
 
-    /** An integer as C's {@code strtol} with base 0 reads it: decimal, 0x… or 0…. */
+    /** Parses an integer as C's {@code strtol} with base 0: decimal, hexadecimal after {@code 0x}, or octal after {@code 0}. */
     static long parseInteger(String token) {
         boolean negative = token.startsWith("-");
         String digits = negative || token.startsWith("+") ? token.substring(1) : token;
@@ -173,7 +173,7 @@ public final class TensorText {
                 return sign * Double.POSITIVE_INFINITY;
             }
             case "nan" -> {
-                return sign < 0 ? NEGATIVE_NAN : Double.NaN; // the sign of a NaN is printed, so it is parsed as well
+                return sign < 0 ? NEGATIVE_NAN : Double.NaN; // the sign of a NaN is printed, and therefore parsed as well
             }
             default -> {}
         }
@@ -286,7 +286,7 @@ public final class TensorText {
         }
     }
 
-    /** One element as iree-run-module prints it. */
+    /** Formats an element as iree-run-module does. */
     static String element(ElementCodec codec, ElementType type, MemorySegment data, long index) {
         switch (codec.kind()) {
             case INTEGER -> {
@@ -305,7 +305,7 @@ public final class TensorText {
         throw new AssertionError(codec.kind());
     }
 
-    /** C's {@code %g}: six significant digits, no trailing zeros. */
+    /** Formats as C's {@code %g}: six significant digits, no trailing zeros. */
     static String general(double value) {
         if (Double.isNaN(value)) {
             return Double.doubleToRawLongBits(value) < 0 ? "-nan" : "nan";

@@ -7,15 +7,15 @@ import org.jspecify.annotations.Nullable;
  * The type of a tensor, as declared by a function.
  *
  * @param type the element type
- * @param shape the dimensions, -1 for those chosen by the caller
+ * @param shape the dimensions, -1 for a dimension chosen by the caller
  */
 public record TensorType(ElementType type, long[] shape) {
     /**
-     * Whether a tensor may be passed. Integers count by width only, as compiled programs check them.
+     * Returns whether a tensor may be passed. Integers count by width only, as in the checks of compiled programs.
      *
-     * @param other the type of its elements
-     * @param otherShape its dimensions
-     * @return true if it may
+     * @param other the element type of the tensor
+     * @param otherShape the dimensions of the tensor
+     * @return true if the tensor may be passed
      */
     public boolean accepts(ElementType other, long[] otherShape) {
         if (!sameElement(type, other) || shape.length != otherShape.length) {
@@ -30,10 +30,10 @@ public record TensorType(ElementType type, long[] shape) {
     }
 
     /**
-     * Returns the type that this and another describe, with the sizes that either gives.
+     * Returns the type described by this and another type, with the sizes given by either.
      *
-     * @param other what else is known of the same tensor; integers count by width only
-     * @return null if they contradict each other
+     * @param other further knowledge about the same tensor; integers count by width only
+     * @return null if the two contradict each other
      */
     public @Nullable TensorType and(TensorType other) {
         if (!sameElement(type, other.type) || shape.length != other.shape.length) {

@@ -1,7 +1,8 @@
 /**
- * The contents of tensors: elements in host or device memory, and their conversion from and to Java values, text and streams.
+ * The contents of tensors: elements in host or device memory, and the conversion of elements from and to Java values,
+ * text and streams.
  *
- * <p>Start at {@link io.github.iree4j.tensor.TensorElements}, which {@code Tensor} wraps for callers.
+ * <p>Start at {@link io.github.iree4j.tensor.TensorElements}, wrapped by {@code Tensor} for callers.
  */
 @NullMarked
 package io.github.iree4j.tensor;

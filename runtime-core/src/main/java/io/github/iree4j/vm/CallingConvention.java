@@ -4,17 +4,17 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * A calling convention, from text such as {@code 0rIrrCiiD_r} ({@code iree/vm/module.h}): a version, the arguments, and after an underscore
- * the results.
+ * A calling convention, from text such as {@code 0rIrrCiiD_r} ({@code iree/vm/module.h}): a version, the arguments, and
+ * after an underscore the results.
  *
- * <p>Letters: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} reference, {@code v} alone for none, {@code C…D} a span
- * of tuples. Only arguments can have spans. Immutable.
+ * <p>Letters: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} reference, {@code v} alone for
+ * none, {@code C...D} a span of tuples. Only arguments can have spans. Immutable.
  */
 public final class CallingConvention {
-    /** Longest text accepted. */
+    /** The longest text accepted. */
     private static final int MAX_LENGTH = 1 << 16;
 
-    /** Takes nothing and returns nothing. */
+    /** The convention without arguments and results. */
     public static final CallingConvention VOID = new CallingConvention("0v_v", "", "");
 
     private final String text;
@@ -87,7 +87,7 @@ public final class CallingConvention {
     }
 
     /**
-     * Returns the text it was read from.
+     * Returns the original text.
      *
      * @return for example {@code 0v_i}
      */
@@ -123,10 +123,10 @@ public final class CallingConvention {
     }
 
     /**
-     * Returns whether two conventions have the same arguments and results, however their empty halves are spelled.
+     * Returns whether two conventions have the same arguments and results, regardless of the spelling of empty halves.
      *
-     * @param other the other one
-     * @return whether one can replace the other
+     * @param other the other convention
+     * @return whether either convention can replace the other
      */
     public boolean matches(CallingConvention other) {
         return arguments.equals(other.arguments) && results.equals(other.results);

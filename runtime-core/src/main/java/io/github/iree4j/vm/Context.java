@@ -13,19 +13,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Modules linked together, with their state: the environment in which a program runs.
  *
- * <p>Modules are linked in order. For each, its dependencies are checked, its imports are resolved among the modules before it, and its
- * {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states. An invocation retains the context from its
- * first run until it is reset or closed, so that successive calls need not count references; the last holder frees the context, and an
- * invocation that ends after the context has been closed releases it at once.
+ * <p>Modules are linked in order. For each module, dependencies are checked, imports are resolved among the preceding
+ * modules, and {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states. An
+ * invocation retains the context from the first run until the invocation is reset or closed, so successive calls need
+ * not count references. The last holder frees the context. An invocation ending after the context has been closed
+ * releases the context at once.
  *
- * <p>Belongs to one thread at a time: callers ensure that one invocation runs at a time. Contexts share everything immutable, so creating
- * one takes microseconds apart from its {@code __init}.
+ * <p>Belongs to one thread at a time: callers run only one invocation at a time. Contexts share everything immutable,
+ * so creating a context takes microseconds apart from {@code __init}.
  */
 public final class Context extends Resource {
     private static final String INIT = "__init";
     private static final String DEINIT = "__deinit";
 
-    /** How long a {@code __deinit} may take before it is cancelled, so that closing terminates. */
+    /** The longest time for a {@code __deinit} before it is cancelled, so that closing terminates. */
     private static final long DEINIT_PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
     private final ContextOptions options;
@@ -41,23 +42,23 @@ public final class Context extends Resource {
     /**
      * Links modules.
      *
-     * @param modules in order; a module can import from those before it. the context does not close them
-     * @param options limits on what programs may use
+     * @param modules in order; a module can import from preceding modules. the context does not close the modules
+     * @param options limits on the resources of programs
      * @return the context, owned by the caller
-     * @throws IreeException NOT_FOUND for a module, version or import that is missing, INTERNAL for an import with another convention,
-     *     CANCELLED when the thread is interrupted while an {@code __init} runs, or whatever an {@code __init} failed with; all that was
-     *     created is released then
+     * @throws IreeException NOT_FOUND for a missing module, version or import, INTERNAL for an import with another
+     *     convention, CANCELLED when the thread is interrupted while an {@code __init} runs, or the failure of an
+     *     {@code __init}; on failure, everything created is released
      */
     public static Context create(List<? extends VmModule> modules, ContextOptions options) {
         return create(modules, options, () -> false);
     }
 
     /**
-     * Links modules, as {@link #create(List, ContextOptions)} does, unless it is abandoned meanwhile.
+     * Links modules, as {@link #create(List, ContextOptions)} does, unless linking is abandoned meanwhile.
      *
      * @param modules in order
-     * @param options limits on what programs may use
-     * @param givenUp ends a running {@code __init} with CANCELLED; returns quickly, and stays true once it is. Not kept
+     * @param options limits on the resources of programs
+     * @param givenUp ends a running {@code __init} with CANCELLED; returns quickly, and stays true once true. Not kept
      * @return the context, owned by the caller
      * @throws IreeException as {@link #create(List, ContextOptions)}
      */
@@ -77,14 +78,14 @@ public final class Context extends Resource {
     /**
      * Returns the modules.
      *
-     * @return in the order they were linked
+     * @return the modules in link order
      */
     public List<VmModule> modules() {
         return List.copyOf(modules);
     }
 
     /**
-     * Returns the limits on what programs may use.
+     * Returns the limits on the resources of programs.
      *
      * @return the options
      */
@@ -96,7 +97,7 @@ public final class Context extends Resource {
      * Finds an export.
      *
      * @param fullName {@code module.function}
-     * @return the function, or null when the module or the function is not there
+     * @return the function, or null when the module or the function does not exist
      */
     public @Nullable VmFunction function(String fullName) {
         int dot = fullName.indexOf('.');
@@ -110,8 +111,8 @@ public final class Context extends Resource {
     /**
      * Creates an invocation of a function.
      *
-     * @param function an export of one of the modules
-     * @return an invocation, which can be used repeatedly; the caller closes it
+     * @param function an export of a module of this context
+     * @return a reusable invocation; closed by the caller
      */
     public Invocation invocation(VmFunction function) {
         checkLive();
@@ -119,10 +120,11 @@ public final class Context extends Resource {
     }
 
     /**
-     * Creates an invocation for functions written in Java that call while being called themselves; see {@link Invocation#runWithin}.
+     * Creates an invocation for functions written in Java that make calls while being called; see
+     * {@link Invocation#runWithin}.
      *
-     * @param function an export of one of the modules
-     * @return an invocation that does not retain the context and can be used repeatedly; the caller closes it
+     * @param function an export of a module of this context
+     * @return a reusable invocation that does not retain the context; closed by the caller
      */
     public Invocation nestedInvocation(VmFunction function) {
         return new Invocation(null, function, states.get(indexOf(function)).callable(function));
@@ -139,8 +141,8 @@ public final class Context extends Resource {
     }
 
     /**
-     * Makes all calls, including later ones, fail with CANCELLED soon, as {@link Invocation#cancel} does, except that a thread that blocks
-     * until a call can resume is not woken. Hooks still run. Safe from any thread.
+     * Makes all present and later calls fail with CANCELLED soon, as {@link Invocation#cancel} does, except that a
+     * thread blocked until a call can resume is not woken. Hooks still run. Safe from any thread.
      */
     public void cancelCalls() {
         callsCancelled = true;
@@ -150,7 +152,7 @@ public final class Context extends Resource {
         return callsCancelled;
     }
 
-    /** For invocations, which release a closed context. */
+    /** Whether invocations should release the context: it is closed. */
     boolean isGivenUp() {
         return isClosed();
     }
@@ -244,7 +246,7 @@ public final class Context extends Resource {
         return module.resolve(function, "") != null;
     }
 
-    /** Returns the releases that the module serves, for the end of a message; empty when it does not declare them. */
+    /** Returns the releases that the module serves, for the end of a message; empty when not declared. */
     private static String serves(VmModule provider) {
         String releases = provider.attributes().get(VmModule.SERVES);
         return releases == null ? "" : "; programs compiled by " + releases + " can use it";
@@ -305,7 +307,7 @@ public final class Context extends Resource {
                         "'%s' has convention '%s' where '0v_v' is wanted"
                                 .formatted(hook.fullName(), hook.convention()));
             }
-            // Not through invocation(): a context that is being freed cannot be retained.
+            // Not through invocation(): a context being freed cannot be retained.
             Invocation.runHook(
                     hook, states.get(index).callable(hook), closing ? DEINIT_PATIENCE : Long.MAX_VALUE, givenUp);
         } catch (RuntimeException e) {

@@ -1,12 +1,12 @@
 package io.github.iree4j.vm;
 
 /**
- * Limits on what programs in a context may use. Exceeding a limit fails the call with RESOURCE_EXHAUSTED.
+ * Limits on the resources of programs in a context. Exceeding a limit fails the call with RESOURCE_EXHAUSTED.
  *
- * @param maxCallDepth most frames of one invocation
- * @param maxStackWords most registers of one invocation, both banks together
- * @param maxMemory most bytes of buffers and lists that programs have allocated and still hold, per module; each counts 128 bytes in
- *     addition to its contents
+ * @param maxCallDepth most frames of an invocation
+ * @param maxStackWords most registers of an invocation, both banks together
+ * @param maxMemory most bytes of buffers and lists that programs have allocated and still hold, per module; each object
+ *     counts 128 bytes in addition to the contents
  */
 public record ContextOptions(int maxCallDepth, int maxStackWords, long maxMemory) {
     /** 4096 frames, a million registers, 64 MiB. */

@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Successive calls of one function: set the arguments in order, run, read the results in order.
+ * Successive calls of a function: set the arguments in order, run, read the results in order.
  *
  * <pre>{@code
  * try (Invocation add = context.invocation(function)) {
@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>{@link #run()} blocks through every wait; {@link #start()} and {@link #resume()} return at each wait instead. After a run, setting an
- * argument starts the next call. Reusing an invocation reuses its stack, so that a call allocates nothing. Not thread-safe, except for
- * {@link #cancel()}.
+ * <p>{@link #run()} blocks during every wait; {@link #start()} and {@link #resume()} return at each wait instead. After
+ * a run, setting an argument starts the next call. Reusing an invocation reuses the stack, so a call allocates nothing.
+ * Not thread-safe, except for {@link #cancel()}.
  */
 public final class Invocation implements AutoCloseable {
     private static final int LOOK_MILLIS = 20;
@@ -41,7 +41,7 @@ public final class Invocation implements AutoCloseable {
     private final RootCall call;
     private Phase phase = Phase.ARGUMENTS;
 
-    /** The latch that run() blocks on, while it does; a cancelling thread counts it down. */
+    /** The latch that a blocked run() waits on, or null; a cancelling thread counts the latch down. */
     private volatile @Nullable CountDownLatch sleeping;
 
     private char[] letters;
@@ -50,7 +50,7 @@ public final class Invocation implements AutoCloseable {
     private int[] words;
     private int wordCount;
     private @Nullable Object[] refs;
-    private boolean[] owned; // whether a reference was retained; same length as refs
+    private boolean[] owned; // whether the reference in refs was retained; same length as refs
     private int refCount;
     private int position;
     private int spanElementsLeft;
@@ -65,10 +65,11 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls a hook of a context; its invocation is unreachable, so it cannot be cancelled from outside.
+     * Calls a hook of a context. The invocation is unreachable and cannot be cancelled from outside.
      *
-     * @param patience nanoseconds after which it is cancelled; {@link Long#MAX_VALUE} to cancel it when the thread is interrupted
-     * @param unwanted also cancels it
+     * @param patience nanoseconds after which the hook is cancelled; {@link Long#MAX_VALUE} to cancel the hook when the
+     *     thread is interrupted
+     * @param unwanted also cancels the hook
      */
     static void runHook(VmFunction hook, VmCallable target, long patience, BooleanSupplier unwanted) {
         try (Invocation call = new Invocation(null, hook, target, patience).endsWhen(unwanted)) {
@@ -91,7 +92,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Returns the function called.
+     * Returns the called function.
      *
      * @return the function
      */
@@ -102,7 +103,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Sets the next argument, an i32.
      *
-     * @param value its value
+     * @param value the value
      * @return this invocation
      */
     public Invocation i32(int value) {
@@ -113,7 +114,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Sets the next argument, an i64.
      *
-     * @param value its value
+     * @param value the value
      * @return this invocation
      */
     public Invocation i64(long value) {
@@ -124,7 +125,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Sets the next argument, an f32.
      *
-     * @param value its value
+     * @param value the value
      * @return this invocation
      */
     public Invocation f32(float value) {
@@ -135,7 +136,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Sets the next argument, an f64.
      *
-     * @param value its value
+     * @param value the value
      * @return this invocation
      */
     public Invocation f64(double value) {
@@ -144,7 +145,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Sets the next argument, a reference. It is retained until the call ends.
+     * Sets the next argument, a reference, and retains the object until the call ends.
      *
      * @param borrowed the object, or null
      * @return this invocation
@@ -158,7 +159,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Sets the next argument, a reference that the caller keeps until the call ends: it is not retained.
+     * Sets the next argument, a reference that the caller keeps until the call ends. The object is not retained.
      *
      * @param kept the object, or null
      * @return this invocation
@@ -181,7 +182,8 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Sets the next argument, a reference, to null. As {@link #ref(Object)} with null, which would be ambiguous with {@link #ref(Class)}.
+     * Sets the next argument, a reference, to null. Same as {@link #ref(Object)} with null, but not ambiguous with
+     * {@link #ref(Class)}.
      *
      * @return this invocation
      */
@@ -190,9 +192,9 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Starts a span argument; the elements of its tuples are set next.
+     * Starts a span argument; the elements of the tuples are set next.
      *
-     * @param tuples how many tuples follow
+     * @param tuples the number of tuples that follow
      * @return this invocation
      */
     public Invocation span(int tuples) {
@@ -210,10 +212,10 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls the function and waits until it returns.
+     * Calls the function and waits for the return.
      *
-     * @throws IreeException what the function failed with; CANCELLED after {@link #cancel()}, or when the thread is interrupted while the
-     *     function waits
+     * @throws IreeException the failure of the function; CANCELLED after {@link #cancel()}, or when the thread is
+     *     interrupted while the function waits
      */
     public void run() {
         boolean done = start();
@@ -231,7 +233,8 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls the function from within another call of the same context and waits until it returns. It is cancelled with the outer call.
+     * Calls the function from within another call of the same context and waits for the return. Cancelling the outer
+     * call cancels this call.
      *
      * @param outer the enclosing call, on this thread
      * @throws IreeException as {@link #run()}
@@ -239,7 +242,7 @@ public final class Invocation implements AutoCloseable {
     public void runWithin(VmCall outer) {
         VmCall root = outer.root();
         Invocation before = root.inner;
-        // VM-4: this writes inner, then reads the flag of the outer call; cancel() does the reverse.
+        // VM-4: runWithin() writes inner, then reads the flag of the outer call; cancel() does the reverse.
         root.inner = this;
         call.outer = root;
         try {
@@ -251,10 +254,11 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls the function until it returns or waits.
+     * Calls the function until the function returns or waits.
      *
-     * @return true when it has returned; false when it waits for {@link #pendingWait()} and must be resumed
-     * @throws IreeException what the function failed with
+     * @return true when the function has returned; false when the call waits for {@link #pendingWait()} and must be
+     *     resumed
+     * @throws IreeException the failure of the function
      */
     public boolean start() {
         if (phase == Phase.RESULTS) {
@@ -272,10 +276,10 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Continues a call that waits. If its wait is not ready yet, it may return at once and wait again.
+     * Continues a waiting call. If the wait is not ready yet, the call may return at once and wait again.
      *
-     * @return true when it has returned; false when it waits again
-     * @throws IreeException what the function failed with
+     * @return true when the function has returned; false when the call waits again
+     * @throws IreeException the failure of the function
      */
     public boolean resume() {
         require(Phase.DEFERRED, "resumed");
@@ -283,7 +287,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Returns what the call waits for.
+     * Returns the wait of a deferred call.
      *
      * @return the wait
      */
@@ -294,8 +298,9 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Makes the call fail with CANCELLED soon: at the next backward jump or call in bytecode, when a function written in Java checks, or at
-     * once while {@link #run()} blocks. Stays in force until {@link #reset()}. Safe from any thread.
+     * Makes the call fail with CANCELLED soon: at the next backward jump or call in bytecode, when a function written
+     * in Java checks, or at once while {@link #run()} blocks. Remains in force until {@link #reset()}. Safe from any
+     * thread.
      */
     public void cancel() {
         call.cancel();
@@ -310,8 +315,8 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Sets whether an interrupt of the thread that runs them cancels the calls that follow, also while bytecode runs. An interrupt always
-     * ends {@link #run()} while it blocks.
+     * Sets whether an interrupt of the running thread cancels the following calls, even while bytecode runs. An
+     * interrupt always ends {@link #run()} while it blocks.
      *
      * @param wanted true to end a running call
      */
@@ -320,10 +325,10 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Sets what cancels the calls that follow, besides {@link #cancel()}. Checked where bytecode looks whether it is cancelled, and every
-     * {@value #LOOK_MILLIS} ms while {@link #run()} blocks.
+     * Sets a condition, besides {@link #cancel()}, that cancels the following calls. The condition is checked wherever
+     * bytecode checks for cancellation, and every {@value #LOOK_MILLIS} ms while {@link #run()} blocks.
      *
-     * @param unwanted returns quickly, and stays true once it is; null for nothing
+     * @param unwanted returns quickly, and stays true once true; null for no condition
      * @return this invocation
      */
     public Invocation endsWhen(@Nullable BooleanSupplier unwanted) {
@@ -334,7 +339,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Reads the next result, an i32.
      *
-     * @return its value
+     * @return the value
      */
     public int i32() {
         return (int) call.word(result('i'));
@@ -343,7 +348,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Reads the next result, an i64.
      *
-     * @return its value
+     * @return the value
      */
     public long i64() {
         return call.word(result('I'));
@@ -352,7 +357,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Reads the next result, an f32.
      *
-     * @return its value
+     * @return the value
      */
     public float f32() {
         return Float.intBitsToFloat((int) call.word(result('f')));
@@ -361,7 +366,7 @@ public final class Invocation implements AutoCloseable {
     /**
      * Reads the next result, an f64.
      *
-     * @return its value
+     * @return the value
      */
     public double f64() {
         return Double.longBitsToDouble(call.word(result('F')));
@@ -370,8 +375,8 @@ public final class Invocation implements AutoCloseable {
     /**
      * Reads the next result, a reference.
      *
-     * @param type the type that it must have unless it is null
-     * @param <T> the type that it must have unless it is null
+     * @param type the required type of a non-null reference
+     * @param <T> the required type of a non-null reference
      * @return the object, borrowed until the next call, {@link #reset()} or {@link #close()}
      */
     public <T> @Nullable T ref(Class<T> type) {
@@ -381,9 +386,9 @@ public final class Invocation implements AutoCloseable {
     /**
      * Takes ownership of the next result, a reference.
      *
-     * @param type the type that it must have unless it is null
-     * @param <T> the type that it must have unless it is null
-     * @return the object, now owned by the caller, who releases it
+     * @param type the required type of a non-null reference
+     * @param <T> the required type of a non-null reference
+     * @return the object, now owned by the caller, to be released by the caller
      */
     public <T> @Nullable T takeRef(Class<T> type) {
         int index = result('r');
@@ -392,7 +397,7 @@ public final class Invocation implements AutoCloseable {
         return object;
     }
 
-    /** Discards arguments set, a waiting call, and results not taken. Setting an argument then starts a call. */
+    /** Discards set arguments, a waiting call, and results not taken. Setting an argument afterwards starts a new call. */
     public void reset() {
         if (phase == Phase.RUNNING) {
             throw new IreeException(
@@ -421,13 +426,13 @@ public final class Invocation implements AutoCloseable {
         phase = Phase.CLOSED;
     }
 
-    /** Retains the context, from the first run on. Counting on each run would take longer than a short call. */
+    /** Retains the context, from the first run on. Counting references on each run would take longer than a short call. */
     private void hold() {
         if (context == null) {
             return;
         }
         if (held && context.isGivenUp()) {
-            letGo(); // and see whether it has other holders
+            letGo(); // frees the context unless there are other holders
         }
         if (!held) {
             context.retain();
@@ -468,7 +473,7 @@ public final class Invocation implements AutoCloseable {
             failed = false;
         } finally {
             if (failed) {
-                phase = Phase.DEFERRED; // so that a waiting call is unwound
+                phase = Phase.DEFERRED; // so a waiting call is unwound
                 giveUp();
             } else if (done) {
                 phase = Phase.RESULTS;
@@ -495,8 +500,8 @@ public final class Invocation implements AutoCloseable {
             return;
         }
         CountDownLatch awake = new CountDownLatch(1);
-        // VM-2: this writes the latch, then reads the flag; cancel() does the reverse. So one of the two sees the
-        // other's write.
+        // VM-2: awaitReady() writes the latch, then reads the flag; cancel() does the reverse. So one of the two
+        // threads sees the write of the other.
         sleeping = awake;
         try {
             if (!call.wasCancelled()) {

@@ -4,9 +4,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts the memory that programs of one context have allocated against {@link ContextOptions#maxMemory()}. Safe from any thread. */
+/** Counts the memory allocated by a program in a context against {@link ContextOptions#maxMemory()}. Safe from any thread. */
 public final class MemoryBudget {
-    /** Bytes that an object counts in addition to its contents, since many small objects take memory as well. */
+    /** Bytes charged for each object in addition to the contents, since many small objects take memory as well. */
     static final int OBJECT = 128;
 
     private final long limit;
@@ -24,8 +24,8 @@ public final class MemoryBudget {
     /**
      * Reserves bytes before they are allocated.
      *
-     * @param bytes how many, not negative
-     * @throws IreeException RESOURCE_EXHAUSTED when the limit does not allow it; nothing is reserved then
+     * @param bytes the number of bytes, not negative
+     * @throws IreeException RESOURCE_EXHAUSTED when the limit would be exceeded; nothing is reserved then
      */
     public void reserve(long bytes) {
         for (long u = used.get(); ; u = used.get()) {
@@ -44,7 +44,7 @@ public final class MemoryBudget {
     /**
      * Releases bytes.
      *
-     * @param bytes how many, as reserved
+     * @param bytes the number of bytes, as reserved
      */
     public void release(long bytes) {
         used.addAndGet(-bytes);

@@ -11,10 +11,11 @@ public interface NativeFunction<S> {
      * Runs the function. An implementation:
      *
      * <ul>
-     * <li>MUST read arguments in order, and MUST set its results or defer before it returns;
-     *   <li>MUST retain references it keeps: arguments are borrowed for the call;
-     * <li>MUST NOT keep the call;
-     *   <li>MAY throw {@link io.github.iree4j.status.IreeException} to fail; any other exception is reported as INTERNAL.
+     *   <li>MUST read arguments in order, and MUST set the results or defer before returning;
+     *   <li>MUST retain kept references: arguments are borrowed for the call;
+     *   <li>MUST NOT keep the call;
+     *   <li>MAY throw {@link io.github.iree4j.status.IreeException} to fail; any other exception is reported as
+     *       INTERNAL.
      * </ul>
      *
      * @param state the module's state in the calling context

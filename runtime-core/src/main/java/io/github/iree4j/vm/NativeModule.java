@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A module written in Java. Immutable; each context has its own state object.
+ * A module written in Java. Immutable; each context has a separate state object.
  *
  * <pre>{@code
  * VmModule clock = NativeModule.builder("clock", 1, Clock::systemUTC)
@@ -52,11 +52,11 @@ public final class NativeModule implements VmModule {
     /**
      * Returns a builder of a module.
      *
-     * @param name the name that imports refer to, without a dot
-     * @param version the version that dependencies are checked against
-     * @param stateFactory creates the state of a context; closed with the context if it is {@link AutoCloseable}
+     * @param name the name used by imports, without a dot
+     * @param version the version checked against dependencies
+     * @param stateFactory creates the state of a context; an {@link AutoCloseable} state is closed with the context
      * @param <S> the state
-     * @return its builder
+     * @return the builder
      */
     public static <S> Builder<S> builder(String name, int version, Supplier<S> stateFactory) {
         if (name.isEmpty() || name.indexOf('.') >= 0) {
@@ -196,11 +196,11 @@ public final class NativeModule implements VmModule {
         }
 
         /**
-         * Adds a function. Several may share a name if their conventions differ.
+         * Adds a function. Several functions may share a name if the conventions differ.
          *
-         * @param functionName its name within the module
+         * @param functionName the name within the module
          * @param callingConvention for example {@code 0rI_r}, see {@link CallingConvention}
-         * @param body its implementation
+         * @param body the implementation
          * @return this builder
          */
         public Builder<S> function(String functionName, String callingConvention, NativeFunction<S> body) {
@@ -216,10 +216,10 @@ public final class NativeModule implements VmModule {
         }
 
         /**
-         * Adds a reflection attribute to the function added last, or to the module if there is none yet.
+         * Adds a reflection attribute to the function added last, or to the module if no function has been added yet.
          *
          * @param key for example {@code iree.abi.declaration}
-         * @param value its value
+         * @param value the value
          * @return this builder
          */
         public Builder<S> attribute(String key, String value) {
@@ -228,9 +228,9 @@ public final class NativeModule implements VmModule {
         }
 
         /**
-         * Adds a module that must be linked before this one.
+         * Adds a module that must be linked before this module.
          *
-         * @param dependency the module and its lowest version
+         * @param dependency the module and the lowest version
          * @return this builder
          */
         public Builder<S> dependency(VmDependency dependency) {

@@ -6,10 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where in programs a call failed: the active functions, innermost first, with source locations of the model from the modules' debug
- * databases. {@code failure.detail(ProgramTrace.class)} returns it; the failure's own stack trace begins with the same frames.
+ * The place in programs where a call failed: the active functions, innermost first, with source locations of the model
+ * from the modules' debug databases. Returned by {@code failure.detail(ProgramTrace.class)}; the failure's own stack
+ * trace begins with the same frames.
  *
- * @param frames innermost first; only the innermost ones of a deep stack
+ * @param frames innermost first; only the innermost frames of a deep stack
  */
 public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     /**
@@ -22,22 +23,22 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     }
 
     /**
-     * One active function.
+     * An active function.
      *
-     * @param module name of its module
-     * @param function its name within the module
-     * @param offset its position, in bytes of its code
-     * @param sources its source location as recorded by the compiler: the place itself, then the places that it was inlined into or fused
-     *     from; empty when not recorded
+     * @param module name of the module
+     * @param function name within the module
+     * @param offset position, in bytes of the function's code
+     * @param sources source location as recorded by the compiler: the place itself, then the inlining call sites and
+     *     the fused places; empty when not recorded
      */
     public record Frame(String module, String function, int offset, List<Source> sources) {
         /**
          * Copies the list.
          *
-         * @param module name of its module
-         * @param function its name within the module
-         * @param offset its position, in bytes of its code
-         * @param sources its source location
+         * @param module name of the module
+         * @param function name within the module
+         * @param offset position, in bytes of the function's code
+         * @param sources source location
          */
         public Frame {
             sources = List.copyOf(sources);
@@ -47,7 +48,7 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     /**
      * A place in the source of a model.
      *
-     * @param name the name of the place, such as a layer; empty when it has none
+     * @param name the name of the place, such as a layer; empty when there is none
      * @param file the file, or null when only the name is known
      * @param line the line, from 1; 0 when unknown
      * @param column the column, from 1; 0 when unknown
@@ -62,8 +63,8 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     }
 
     /**
-     * Returns the frames as Java stack trace elements: one for each source, {@code module.function(file:line)}, with the name of the place,
-     * if any, appended to the function's.
+     * Returns the frames as Java stack trace elements: an element for each source, {@code module.function(file:line)},
+     * with the name of the place, if any, appended to the function name.
      *
      * @return innermost first
      */

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The call of an {@link Invocation} as the function sees it. */
 final class RootCall extends VmCall {
-    /** Not a hook of a context: its invocation can cancel it. */
+    /** The patience of a call that is not a hook of a context: the invocation can cancel the call. */
     static final long NO_HOOK = -1;
 
     private final @Nullable Context context;
@@ -13,23 +13,23 @@ final class RootCall extends VmCall {
     private final long created;
     private volatile boolean cancelled;
 
-    /** Whether an interrupt of its thread ends the call. */
+    /** Whether an interrupt of the running thread ends the call. */
     boolean interruptible;
 
-    /** What else ends the call; null for nothing. */
+    /** Another condition that ends the call; null for none. */
     @Nullable
     BooleanSupplier unwanted;
 
-    /** The enclosing call, if there is one. */
+    /** The enclosing call, or null. */
     @Nullable
     VmCall outer;
 
     /**
      * Creates the call.
      *
-     * @param context the context, which can cancel all of its calls; null for none
-     * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for a hook that is cancelled when the thread is
-     *     interrupted; {@link #NO_HOOK} for a call that is not a hook
+     * @param context the context, able to cancel all calls made in the context; null for none
+     * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for a hook to be cancelled
+     *     when the thread is interrupted; {@link #NO_HOOK} for a call that is not a hook
      */
     RootCall(@Nullable Context context, long patience) {
         this.context = context;
@@ -79,7 +79,7 @@ final class RootCall extends VmCall {
         }
     }
 
-    /** Safe from any thread. */
+    /** Cancels the call. Safe from any thread. */
     void cancel() {
         cancelled = true;
     }

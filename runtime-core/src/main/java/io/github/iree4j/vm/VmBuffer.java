@@ -10,17 +10,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that a program can address, {@code !vm.buffer}.
+ * Bytes addressable by a program, {@code !vm.buffer}.
  *
- * <p>Three kinds: constants of a module (native memory, mapped from its file, immutable, valid while the module is open), memory that a
- * program allocated (heap, mutable, initially zero) and host memory. Bytes are little-endian. The object does not order accesses between
- * threads.
+ * <p>Three kinds: constants of a module (native memory, mapped from the module's file, immutable, valid while the
+ * module is open), memory allocated by a program (heap, mutable, initially zero) and host memory. Bytes are
+ * little-endian. The object does not order accesses between threads.
  *
- * <p>References are counted: those to host memory with an owner retain the owner; the last one to a program's memory releases its bytes to
- * the context's budget. Constants need no counting.
+ * <p>References are counted. A reference to host memory with an owner retains the owner. Releasing the last reference
+ * to a program's memory returns the bytes to the context's budget. Constants need no counting.
  */
 public final class VmBuffer implements RefCounted {
-    /** Bytes of the longest text that is kept. */
+    /** The longest text to keep, in bytes. */
     private static final long KEPT_TEXT = 256;
 
     private final MemorySegment segment;
@@ -29,7 +29,7 @@ public final class VmBuffer implements RefCounted {
     private final @Nullable RefCounted owner;
     private final @Nullable MemoryBudget budget;
     private final @Nullable AtomicInteger references;
-    private @Nullable String text; // of a constant that is not long; any thread makes the same
+    private @Nullable String text; // text of a constant that is not long, or null; all threads compute the same text
 
     private VmBuffer(
             MemorySegment segment,
@@ -60,8 +60,9 @@ public final class VmBuffer implements RefCounted {
      * Creates a buffer over host memory.
      *
      * @param segment the memory; not copied
-     * @param mutable whether programs may write it
-     * @param owner what keeps the memory valid, retained by each holder of the buffer; null when nothing needs to
+     * @param mutable whether programs may write the memory
+     * @param owner the object keeping the memory valid, retained by each holder of the buffer; null when no owner is
+     *     needed
      * @return the buffer
      */
     public static VmBuffer wrap(MemorySegment segment, boolean mutable, @Nullable RefCounted owner) {
@@ -72,7 +73,7 @@ public final class VmBuffer implements RefCounted {
      * Creates a buffer over a constant of a module.
      *
      * @param segment the memory; not copied
-     * @param owner what keeps the memory valid
+     * @param owner the object keeping the memory valid
      * @return the buffer
      */
     public static VmBuffer constant(MemorySegment segment, @Nullable RefCounted owner) {
@@ -83,9 +84,10 @@ public final class VmBuffer implements RefCounted {
      * Allocates zeroed memory for a program.
      *
      * @param length bytes
-     * @param budget the budget that the bytes are charged to until the last reference is released
+     * @param budget the budget charged for the bytes until the last reference is released
      * @return the buffer, with one reference owned by the caller
-     * @throws IreeException INVALID_ARGUMENT for a negative length, RESOURCE_EXHAUSTED when the budget or the heap does not allow it
+     * @throws IreeException INVALID_ARGUMENT for a negative length, RESOURCE_EXHAUSTED when the budget or the heap does
+     *     not suffice
      */
     public static VmBuffer allocate(long length, MemoryBudget budget) {
         if (length < 0) {
@@ -97,7 +99,7 @@ public final class VmBuffer implements RefCounted {
         }
         budget.reserve(length + MemoryBudget.OBJECT);
         try {
-            // Longs, so that elements of eight bytes are aligned.
+            // An array of longs aligns elements of eight bytes.
             MemorySegment bytes = MemorySegment.ofArray(new long[(int) ((length + Long.BYTES - 1) / Long.BYTES)]);
             return new VmBuffer(bytes.asSlice(0, length), true, false, null, budget);
         } catch (OutOfMemoryError e) {
@@ -117,7 +119,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Returns whether programs may write it.
+     * Returns whether programs may write the bytes.
      *
      * @return false for constants
      */
@@ -126,7 +128,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Returns whether it is part of a module's file and so never changes.
+     * Returns whether the bytes are part of a module's file and so never change.
      *
      * @return true for constants of modules
      */
@@ -135,7 +137,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Returns whether a program allocated it.
+     * Returns whether a program allocated the buffer.
      *
      * @return true for heap memory charged to a context's budget
      */
@@ -153,7 +155,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Returns what keeps the bytes valid; retain it to use them for longer than the call.
+     * Returns the object keeping the bytes valid. A callee using the bytes for longer than the call retains the owner.
      *
      * @return the owner, or null when the bytes are on the heap or need no owner
      */
@@ -162,9 +164,10 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Copies the bytes into a text. Constants of modules are names, mostly, which programs pass at every call: the text of a short one is kept.
+     * Copies the bytes into a text. Constants of modules are mostly names passed at every call, so the text of a short
+     * constant is kept.
      *
-     * @return the bytes read as UTF-8, malformed ones replaced
+     * @return the bytes decoded as UTF-8, malformed sequences replaced
      */
     public String utf8() {
         String kept = text;

@@ -7,16 +7,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call as the callee sees it: arguments to read, results to set.
+ * A call as seen by the callee: arguments to read, results to set.
  *
- * <p>Arguments are read once, left to right, with the types of the calling convention; reading another type fails with INTERNAL, since it
- * is a bug of the callee and not of the caller. References are borrowed for the call. Results are set left to right; they reach the caller
- * when the function returns. A call belongs to one thread and must not be kept afterwards.
+ * <p>Arguments are read once, left to right, with the types of the calling convention. Reading another type fails with
+ * INTERNAL, since the callee has the bug and not the caller. References are borrowed for the call. Results are set left
+ * to right and reach the caller when the function returns. A call belongs to one thread and must not be kept
+ * afterwards.
  */
 public abstract class VmCall {
     /*
-     * Arguments are not copied. letters[k] is the type of argument k with spans flattened: a span is one 'C' and then its elements. For
-     * a 'C', operands[k] is the number of tuples; else it is the register, relative to wordBase or refBase, that holds the value.
+     * Arguments are not copied. letters[k] is the type of argument k with spans flattened: a span is one 'C' and then
+     * the elements. For a 'C', operands[k] is the number of tuples. Otherwise operands[k] is the register holding the
+     * value, relative to wordBase or refBase.
      */
     private static final char[] NO_LETTERS = {};
 
@@ -37,17 +39,17 @@ public abstract class VmCall {
     private @Nullable Object[] resultRefs = new Object[4];
     private int resultCount;
 
-    /** Of a root: the nested call in progress, if there is one. */
+    /** The nested call in progress of a root call, or null. */
     volatile @Nullable Invocation inner;
 
     private @Nullable VmWait wait;
     private boolean resumed;
     private @Nullable Object attachment;
 
-    /** For callers, which are invocations and interpreters. */
+    /** Constructor for callers: invocations and interpreters. */
     protected VmCall() {}
 
-    // For the callee.
+    // Methods for the callee.
 
     /**
      * Returns the callee.
@@ -64,7 +66,7 @@ public abstract class VmCall {
     /**
      * Returns the type of the next argument.
      *
-     * @return its letter, {@code C} where a span begins, 0 after the last one
+     * @return the letter, {@code C} at the start of a span, 0 after the last argument
      */
     public final char peek() {
         return cursor < argumentCount ? letters[cursor] : 0;
@@ -73,7 +75,7 @@ public abstract class VmCall {
     /**
      * Reads the next argument, an i32.
      *
-     * @return its value
+     * @return the value
      */
     public final int i32() {
         return words[wordBase + take('i')];
@@ -82,7 +84,7 @@ public abstract class VmCall {
     /**
      * Reads the next argument, an i64.
      *
-     * @return its value
+     * @return the value
      */
     public final long i64() {
         return wide(take('I'));
@@ -91,7 +93,7 @@ public abstract class VmCall {
     /**
      * Reads the next argument, an f32.
      *
-     * @return its value
+     * @return the value
      */
     public final float f32() {
         return Float.intBitsToFloat(words[wordBase + take('f')]);
@@ -100,7 +102,7 @@ public abstract class VmCall {
     /**
      * Reads the next argument, an f64.
      *
-     * @return its value
+     * @return the value
      */
     public final double f64() {
         return Double.longBitsToDouble(wide(take('F')));
@@ -109,10 +111,10 @@ public abstract class VmCall {
     /**
      * Reads the next argument, a reference that may be null.
      *
-     * @param type the type that it must have unless it is null
-     * @param <T> the type that it must have unless it is null
+     * @param type the required type of a non-null reference
+     * @param <T> the required type of a non-null reference
      * @return the object, borrowed for the call
-     * @throws IreeException INVALID_ARGUMENT when it has another type
+     * @throws IreeException INVALID_ARGUMENT when the object has another type
      */
     public final <T> @Nullable T ref(Class<T> type) {
         Object object = refs[refBase + take('r')];
@@ -132,10 +134,10 @@ public abstract class VmCall {
     /**
      * Reads the next argument, a reference that must not be null.
      *
-     * @param type the type that it must have
-     * @param <T> the type that it must have
+     * @param type the required type
+     * @param <T> the required type
      * @return the object, borrowed for the call
-     * @throws IreeException INVALID_ARGUMENT when it is null or has another type
+     * @throws IreeException INVALID_ARGUMENT when the reference is null or the object has another type
      */
     public final <T> T required(Class<T> type) {
         T object = ref(type);
@@ -149,7 +151,7 @@ public abstract class VmCall {
     }
 
     /**
-     * Starts reading a span; the elements of its tuples follow as arguments.
+     * Starts reading a span; the elements of the tuples follow as arguments.
      *
      * @return the number of tuples
      */
@@ -194,8 +196,8 @@ public abstract class VmCall {
     }
 
     /**
-     * Sets the next result, a reference. The function's reference passes to the caller: return objects you created as they are; first
-     * retain objects that you borrowed or keep.
+     * Sets the next result, a reference. The function's reference passes to the caller: return newly created objects as
+     * they are; first retain borrowed or kept objects.
      *
      * @param owned the result
      */
@@ -204,17 +206,17 @@ public abstract class VmCall {
     }
 
     /**
-     * Defers the call: it sets no results now, and is made again, with {@link #resumed()} true and the arguments readable from the start,
-     * once the wait is ready. The function must return right after this.
+     * Defers the call: the call sets no results now, and is made again, with {@link #resumed()} true and the arguments
+     * readable from the start, once the wait is ready. The function must return directly after deferring.
      *
-     * @param until what to wait for
+     * @param until the wait
      */
     public final void defer(VmWait until) {
         wait = until;
     }
 
     /**
-     * Returns whether the call has been deferred before.
+     * Returns whether the call was deferred earlier.
      *
      * @return true when the function is called again after {@link #defer}
      */
@@ -223,7 +225,8 @@ public abstract class VmCall {
     }
 
     /**
-     * Returns whether the invocation has been cancelled. Long-running functions should check now and then, and fail with CANCELLED.
+     * Returns whether the invocation has been cancelled. Long-running functions should check repeatedly, and fail with
+     * CANCELLED.
      *
      * @return true once cancelled
      */
@@ -232,14 +235,15 @@ public abstract class VmCall {
     /**
      * Returns the object attached to the call while it is deferred.
      *
-     * @return what was attached last, or null
+     * @return the object attached last, or null
      */
     public final @Nullable Object attachment() {
         return attachment;
     }
 
     /**
-     * Attaches an object to the call while it is deferred. If it is {@link AutoCloseable}, it is closed when the call is abandoned.
+     * Attaches an object to the call while it is deferred. An {@link AutoCloseable} object is closed when the call is
+     * abandoned.
      *
      * @param object the object, or null
      */
@@ -250,21 +254,21 @@ public abstract class VmCall {
         }
     }
 
-    // For the caller.
+    // Methods for the caller.
 
     /**
-     * Starts a call, or continues a deferred one.
+     * Starts a call, or continues a deferred call.
      *
      * @param callee the function
      * @param argumentLetters types of the arguments, spans flattened
-     * @param argumentOperands per argument its register, or the number of tuples of a span
+     * @param argumentOperands for each argument the register, or the number of tuples of a span
      * @param count number of arguments, spans flattened
-     * @param again whether the call was deferred before
+     * @param again whether the call was deferred earlier
      */
     @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     protected final void begin(
             VmFunction callee, char[] argumentLetters, int[] argumentOperands, int count, boolean again) {
-        // Calls are old objects, and writing references to old objects is expensive (GC barriers).
+        // Calls are old objects, and writing a reference into an old object is expensive (GC barriers).
         if (function != callee) {
             function = callee;
             resultLetters = callee.convention().results();
@@ -289,12 +293,12 @@ public abstract class VmCall {
     }
 
     /**
-     * Sets where the arguments are.
+     * Sets the location of the arguments.
      *
      * @param wordRegisters array of the value bank
-     * @param firstWord index of register 0 in it
+     * @param firstWord index of register 0 in the value bank
      * @param refRegisters array of the reference bank
-     * @param firstRef index of register 0 in it
+     * @param firstRef index of register 0 in the reference bank
      */
     @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     protected final void bind(int[] wordRegisters, int firstWord, @Nullable Object[] refRegisters, int firstRef) {
@@ -311,7 +315,7 @@ public abstract class VmCall {
     /**
      * Ends a call after the function has returned.
      *
-     * @return true when it is complete and has set all results; false when it is deferred
+     * @return true when the call has completed and set all results; false when the call is deferred
      * @throws IreeException INTERNAL when results are missing
      */
     protected final boolean end() {
@@ -334,16 +338,16 @@ public abstract class VmCall {
     }
 
     /**
-     * Returns the root call that this one is part of.
+     * Returns the root call enclosing this call.
      *
-     * @return this call, if it is a root
+     * @return the root; this call when not nested
      */
     protected VmCall root() {
         return this;
     }
 
     /**
-     * Returns what the deferred call waits for.
+     * Returns the wait of a deferred call.
      *
      * @return the wait, or null when the call is not deferred
      */
@@ -354,8 +358,8 @@ public abstract class VmCall {
     /**
      * Returns a result that is a value.
      *
-     * @param index its position
-     * @return its bits, an i32 sign-extended
+     * @param index the position
+     * @return the bits, an i32 sign-extended
      */
     protected final long resultWord(int index) {
         return resultWords[index];
@@ -364,7 +368,7 @@ public abstract class VmCall {
     /**
      * Returns a result that is a reference, still owned by this call.
      *
-     * @param index its position
+     * @param index the position
      * @return the object
      */
     protected final @Nullable Object resultRef(int index) {
@@ -374,7 +378,7 @@ public abstract class VmCall {
     /**
      * Takes a result that is a reference.
      *
-     * @param index its position
+     * @param index the position
      * @return the object, now owned by the caller of this method
      */
     protected final @Nullable Object takeResultRef(int index) {
@@ -393,7 +397,7 @@ public abstract class VmCall {
         resultCount = 0;
     }
 
-    /** Abandons a deferred call: closes its attachment. */
+    /** Abandons a deferred call and closes the attachment. */
     protected final void abandon() {
         Object attached = attachment;
         attachment = null;

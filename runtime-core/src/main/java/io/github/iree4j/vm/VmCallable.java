@@ -1,6 +1,6 @@
 package io.github.iree4j.vm;
 
-/** A function bound to the state of its module in one context. */
+/** A function bound to the state of the exporting module in a context. */
 @FunctionalInterface
 public interface VmCallable {
     /**

@@ -1,10 +1,10 @@
 package io.github.iree4j.vm;
 
 /**
- * A module that another module depends on.
+ * A dependency of a module on another module.
  *
- * @param module its name
+ * @param module name of the other module
  * @param minimumVersion lowest acceptable version
- * @param required whether linking fails without it; an optional one may be absent or of any version
+ * @param required whether linking fails without the module; an optional module may be absent or of any version
  */
 public record VmDependency(String module, int minimumVersion, boolean required) {}

@@ -2,7 +2,7 @@ package io.github.iree4j.vm;
 
 import java.util.Map;
 
-/** A function that a module exports. Immutable. */
+/** A function exported by a module. Immutable. */
 public final class VmFunction {
     /** Attribute with the signature in the source language. */
     public static final String DECLARATION = "iree.abi.declaration";
@@ -16,10 +16,10 @@ public final class VmFunction {
     /**
      * Describes an export; for implementations of {@link VmModule}.
      *
-     * @param module the module it belongs to
-     * @param ordinal its number in the module
-     * @param name its name within the module
-     * @param convention its calling convention
+     * @param module the exporting module
+     * @param ordinal the number in the module
+     * @param name the name within the module
+     * @param convention the calling convention
      * @param attributes reflection attributes, for example {@code iree.abi.declaration}; copied
      */
     public VmFunction(
@@ -32,7 +32,7 @@ public final class VmFunction {
     }
 
     /**
-     * Returns the module it belongs to.
+     * Returns the exporting module.
      *
      * @return the module
      */
@@ -41,16 +41,16 @@ public final class VmFunction {
     }
 
     /**
-     * Returns its number in its module.
+     * Returns the function's number in the module.
      *
-     * @return a number that has meaning only to the module
+     * @return a number with meaning only to the module
      */
     public int ordinal() {
         return ordinal;
     }
 
     /**
-     * Returns its name within the module.
+     * Returns the function's name within the module.
      *
      * @return for example {@code add}
      */
@@ -59,7 +59,7 @@ public final class VmFunction {
     }
 
     /**
-     * Returns its qualified name.
+     * Returns the qualified name.
      *
      * @return for example {@code module.add}
      */
@@ -68,7 +68,7 @@ public final class VmFunction {
     }
 
     /**
-     * Returns its calling convention.
+     * Returns the calling convention.
      *
      * @return the convention
      */
@@ -77,7 +77,7 @@ public final class VmFunction {
     }
 
     /**
-     * Returns its reflection attributes.
+     * Returns the reflection attributes.
      *
      * @return for example {@code iree.abi.declaration} and {@code iree.abi.model}; unmodifiable
      */
@@ -86,9 +86,9 @@ public final class VmFunction {
     }
 
     /**
-     * Returns its signature in its source language.
+     * Returns the signature in the source language.
      *
-     * @return the attribute {@value #DECLARATION}; empty when there is none
+     * @return the attribute {@value #DECLARATION}; empty when absent
      */
     public String declaration() {
         return attributes.getOrDefault(DECLARATION, "");

@@ -1,11 +1,12 @@
 package io.github.iree4j.vm;
 
 /**
- * A function that a module imports from another one.
+ * A function imported by a module from another module.
  *
- * @param fullName {@code module.function}; the module is what comes before the first dot
+ * @param fullName {@code module.function}; the module's name ends before the first dot
  * @param callingConvention the required convention, see {@link CallingConvention}; empty means any
- * @param required whether linking fails without it; a call to an optional one that is absent fails with NOT_FOUND
+ * @param required whether linking fails without the function; a call of an absent optional function fails with
+ *     NOT_FOUND
  */
 public record VmImport(String fullName, String callingConvention, boolean required) {
     /**

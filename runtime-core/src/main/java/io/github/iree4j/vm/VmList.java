@@ -9,10 +9,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growable list for programs, {@code !vm.list}: of numbers of one type, of references of one type, or of anything.
+ * A growable list for programs, {@code !vm.list}: of numbers or references of a single type, or of anything.
  *
- * <p>Owns a reference to each counted object in it. New elements are zero or null. Numbers are converted on reading and writing as in IREE:
- * integers truncate or sign-extend, f32 and f64 round, and between integers and floats the result is 0. Not thread-safe.
+ * <p>Owns a reference to each counted object among the elements. New elements are zero or null. Numbers are converted
+ * on reading and writing as in IREE: integers truncate or sign-extend, f32 and f64 round, and between integers and
+ * floats the result is 0. Not thread-safe.
  */
 public final class VmList extends Resource {
     /*
@@ -24,9 +25,7 @@ public final class VmList extends Resource {
 
     private static final int MIN_CAPACITY = 4;
 
-    /**
-     * Lists whose last reference was released while another list was being freed on this thread, so that chains of lists do not recurse.
-     */
+    /** Lists that became unreferenced while another list was being freed on this thread. The queue avoids recursion in chains of lists. */
     private static final ThreadLocal<@Nullable ArrayDeque<VmList>> FREEING = new ThreadLocal<>();
 
     private final VmType elementType;
@@ -47,7 +46,7 @@ public final class VmList extends Resource {
     /**
      * Creates an empty list.
      *
-     * @param elementType the type of its elements
+     * @param elementType the element type
      * @param capacity elements to make room for
      * @return the list, with one reference owned by the caller
      */
@@ -58,11 +57,11 @@ public final class VmList extends Resource {
     /**
      * Creates an empty list for a program.
      *
-     * @param elementType the type of its elements
+     * @param elementType the element type
      * @param capacity elements to make room for
-     * @param budget the budget that its memory is charged to, or null
+     * @param budget the budget charged for the memory, or null
      * @return the list, with one reference owned by the caller
-     * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow the capacity
+     * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not suffice for the capacity
      */
     public static VmList create(VmType elementType, int capacity, @Nullable MemoryBudget budget) {
         if (budget != null) {
@@ -89,7 +88,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Returns the type of its elements.
+     * Returns the element type.
      *
      * @return the element type
      */
@@ -107,7 +106,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Returns the number of elements that it has room for.
+     * Returns the number of elements with room in the list.
      *
      * @return the capacity
      */
@@ -119,7 +118,7 @@ public final class VmList extends Resource {
      * Makes room for elements.
      *
      * @param minimum elements to make room for in all
-     * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow it, INVALID_ARGUMENT when negative
+     * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not suffice, or when negative
      */
     public void reserve(int minimum) {
         checkLive();
@@ -160,10 +159,10 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Changes the size: new elements are zero or null, removed ones are released.
+     * Changes the size: new elements are zero or null, removed elements are released.
      *
      * @param newSize the size
-     * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow it, INVALID_ARGUMENT when negative
+     * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not suffice, or when negative
      */
     public void resize(int newSize) {
         checkLive();
@@ -184,7 +183,7 @@ public final class VmList extends Resource {
      * Reads an integer, converting the stored number.
      *
      * @param index below {@link #size()}
-     * @return its value
+     * @return the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public int i32(int index) {
@@ -195,7 +194,7 @@ public final class VmList extends Resource {
      * Reads an integer, converting the stored number.
      *
      * @param index below {@link #size()}
-     * @return its value
+     * @return the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public long i64(int index) {
@@ -206,7 +205,7 @@ public final class VmList extends Resource {
      * Reads a float, converting the stored number.
      *
      * @param index below {@link #size()}
-     * @return its value
+     * @return the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public float f32(int index) {
@@ -222,7 +221,7 @@ public final class VmList extends Resource {
      * Reads a float, converting the stored number.
      *
      * @param index below {@link #size()}
-     * @return its value
+     * @return the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public double f64(int index) {
@@ -238,7 +237,7 @@ public final class VmList extends Resource {
      * Stores an i32, converted to the element type.
      *
      * @param index below {@link #size()}
-     * @param value its value
+     * @param value the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the list holds references
      */
     public void setI32(int index, int value) {
@@ -249,7 +248,7 @@ public final class VmList extends Resource {
      * Stores an i64, converted to the element type.
      *
      * @param index below {@link #size()}
-     * @param value its value
+     * @param value the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the list holds references
      */
     public void setI64(int index, long value) {
@@ -260,7 +259,7 @@ public final class VmList extends Resource {
      * Stores an f32, converted to the element type.
      *
      * @param index below {@link #size()}
-     * @param value its value
+     * @param value the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the list holds references
      */
     public void setF32(int index, float value) {
@@ -271,7 +270,7 @@ public final class VmList extends Resource {
      * Stores an f64, converted to the element type.
      *
      * @param index below {@link #size()}
-     * @param value its value
+     * @param value the value
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the list holds references
      */
     public void setF64(int index, double value) {
@@ -282,7 +281,7 @@ public final class VmList extends Resource {
      * Reads a reference.
      *
      * @param index below {@link #size()}
-     * @return the object, borrowed while it stays in the list; null when there is none
+     * @return the object, borrowed while in the list; null when there is none
      * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is a number
      */
     public @Nullable Object ref(int index) {
@@ -314,8 +313,8 @@ public final class VmList extends Resource {
      *
      * @param index below {@link #size()}
      * @param object the object, or null
-     * @throws IreeException OUT_OF_RANGE for the index, INVALID_ARGUMENT for an object of another type, FAILED_PRECONDITION when the
-     *     list holds numbers
+     * @throws IreeException OUT_OF_RANGE for the index, INVALID_ARGUMENT for an object of another type,
+     *     FAILED_PRECONDITION when the list holds numbers
      */
     public void setRef(int index, @Nullable Object object) {
         checkRef(index, object);
@@ -326,7 +325,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores a reference and takes over the caller's ownership. When this fails, the caller still owns it.
+     * Stores a reference and takes over the caller's ownership. On failure, the caller still owns the reference.
      *
      * @param index below {@link #size()}
      * @param object the object, or null

@@ -5,62 +5,62 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A set of functions under one name: compiled bytecode or Java. Immutable and safe to share between contexts and threads; mutable state is
- * in the {@link VmModuleState} of each context.
+ * A set of functions under a common name: compiled bytecode or Java. Immutable and safe to share between contexts and
+ * threads; mutable state is in the {@link VmModuleState} of each context.
  */
 public interface VmModule {
     /**
-     * Key of the attribute that names the compilers whose programs a module can serve, for use in messages; for example {@code IREE of
-     * March 2023 to August 2026}.
+     * Key of the attribute naming the compilers whose programs a module can serve, for use in messages; for example
+     * {@code IREE of March 2023 to August 2026}.
      */
     String SERVES = "iree4j.serves";
 
     /**
-     * Returns the name that imports refer to.
+     * Returns the module name used by imports.
      *
      * @return for example {@code hal}
      */
     String name();
 
     /**
-     * Returns the version that dependencies are checked against.
+     * Returns the version checked against dependencies.
      *
      * @return the version, as an unsigned number
      */
     int version();
 
     /**
-     * Returns the module's own reflection attributes.
+     * Returns the reflection attributes of the module itself.
      *
      * @return unmodifiable
      */
     Map<String, String> attributes();
 
     /**
-     * Returns the modules that must be linked before this one.
+     * Returns the modules that must be linked earlier.
      *
      * @return unmodifiable
      */
     List<VmDependency> dependencies();
 
     /**
-     * Returns the functions it imports from other modules; the index is the ordinal used in linking.
+     * Returns the functions imported from other modules. The index is the ordinal used in linking.
      *
      * @return unmodifiable
      */
     List<VmImport> imports();
 
     /**
-     * Returns the functions it exports.
+     * Returns the exported functions.
      *
      * @return unmodifiable
      */
     List<VmFunction> exports();
 
     /**
-     * Finds an export. Several may share a name and differ in convention, as generations of an interface do.
+     * Finds an export. Several exports may share a name and differ in convention, as generations of an interface do.
      *
-     * @param functionName its name within the module
+     * @param functionName the name within the module
      * @param callingConvention the required convention; empty means any
      * @return the export, or null when there is none
      */
@@ -68,7 +68,7 @@ public interface VmModule {
     VmFunction resolve(String functionName, String callingConvention);
 
     /**
-     * Returns the reference types that the module provides: those that type tables of importing modules may name.
+     * Returns the reference types provided by the module. The type tables of importing modules may name these types.
      *
      * @return Java types by name, without the leading {@code !}; unmodifiable, empty for most
      */
@@ -79,7 +79,7 @@ public interface VmModule {
     /**
      * Creates the module's state for a context.
      *
-     * @param options limits that hold in the context
+     * @param options limits for the context
      * @return the state, owned by the caller
      */
     VmModuleState createState(ContextOptions options);

@@ -1,33 +1,34 @@
 package io.github.iree4j.vm;
 
-/** The state of a module in one context: globals, linked imports, a Java module's own object. Belongs to its context's thread. */
+/** The state of a module in a context: globals, linked imports, the state object of a Java module. Belongs to the thread of the context. */
 public interface VmModuleState extends AutoCloseable {
     /**
-     * Attaches the state to its context. Called once, before any other method. The context outlives the state, which need not retain it.
+     * Attaches the state to the context. Called once, before any other method. The context outlives the state, so the
+     * state need not retain the context.
      *
      * @param context the context
      */
     default void attach(Context context) {}
 
     /**
-     * Binds an import to the function found for it. Called once for each import that is found, before any function runs; an optional
-     * import that is absent stays unbound.
+     * Binds an import to the function found. Called once for each import found, before any function runs. An absent
+     * optional import stays unbound.
      *
      * @param importOrdinal index in {@link VmModule#imports()}
      * @param function the function found, in an earlier module
-     * @param target how to call it
+     * @param target the function bound to the earlier module's state
      */
     void link(int importOrdinal, VmFunction function, VmCallable target);
 
     /**
-     * Returns how to call one of the module's exports on this state.
+     * Binds an export of the module to this state.
      *
-     * @param export one of the module's {@link VmModule#exports()}
-     * @return what to call
+     * @param export an element of the module's {@link VmModule#exports()}
+     * @return the bound function
      */
     VmCallable callable(VmFunction export);
 
-    /** Releases everything that the state holds. Called once, after the last call. */
+    /** Releases everything held by the state. Called once, after the last call. */
     @Override
     void close();
 }

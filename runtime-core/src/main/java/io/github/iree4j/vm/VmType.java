@@ -4,16 +4,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The type of a list's elements or of a reference.
+ * The type of the elements of a list, or of a reference.
  *
- * @param kind its kind
- * @param name its name in type tables, without the leading {@code !}
+ * @param kind the kind
+ * @param name the name in type tables, without the leading {@code !}
  * @param refClass the Java type of references of {@link Kind#REF}; null for others
  */
 public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     /** Kinds of types. */
     public enum Kind {
-        /** Any value or reference, each element with its own kind. */
+        /** Any value or reference; each element has a separate kind. */
         ANY,
         /** 8-bit integer. */
         I8,
@@ -27,7 +27,7 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
         F32,
         /** 64-bit float. */
         F64,
-        /** Reference to an object of one type. */
+        /** Reference to an object of a given type. */
         REF
     }
 
@@ -49,8 +49,8 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     /**
      * Checks that reference types have a class and others do not.
      *
-     * @param kind its kind
-     * @param name its name in type tables
+     * @param kind the kind
+     * @param name the name in type tables
      * @param refClass the Java type of references
      */
     public VmType {
@@ -62,8 +62,8 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     /**
      * Creates a reference type.
      *
-     * @param name its name in type tables, without the leading {@code !}
-     * @param refClass the Java type of its objects
+     * @param name the name in type tables, without the leading {@code !}
+     * @param refClass the Java type of the objects
      * @return the type
      */
     public static VmType ref(String name, Class<?> refClass) {
@@ -74,14 +74,14 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
      * Returns whether a reference has this type: null, any object for {@link #ANY}, else an instance.
      *
      * @param object the object, or null
-     * @return whether it may
+     * @return whether the type accepts the object
      */
     public boolean accepts(@Nullable Object object) {
         return object == null || kind == Kind.ANY || (refClass != null && refClass.isInstance(object));
     }
 
     /**
-     * Returns whether it is a number type.
+     * Returns whether this type is a number type.
      *
      * @return false for {@link #ANY} and references
      */

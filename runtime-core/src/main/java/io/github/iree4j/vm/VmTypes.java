@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Reference types by name: those that type tables of modules may name. Immutable; {@link #with} creates a larger set. */
+/** Reference types by name, for the type tables of modules. Immutable; {@link #with} creates a larger set. */
 public final class VmTypes {
     private static final VmTypes STANDARD = new VmTypes(Map.of("vm.buffer", VmBuffer.class, "vm.list", VmList.class));
 
@@ -17,7 +17,7 @@ public final class VmTypes {
     }
 
     /**
-     * Returns the types of the VM itself.
+     * Returns the types of the virtual machine itself.
      *
      * @return {@code vm.buffer} and {@code vm.list}
      */
@@ -29,8 +29,8 @@ public final class VmTypes {
      * Adds a type.
      *
      * @param name without the leading {@code !}, for example {@code hal.buffer}
-     * @param type the Java type of its objects
-     * @return these types and the new one
+     * @param type the Java type of the objects
+     * @return these types and the new type
      */
     public VmTypes with(String name, Class<?> type) {
         Map<String, Class<?>> more = new HashMap<>(classes);
@@ -45,7 +45,7 @@ public final class VmTypes {
      * Finds a reference type.
      *
      * @param name without the leading {@code !}; any name that starts with {@code vm.list} is a list
-     * @return its Java type, or null when unknown
+     * @return the Java type, or null when unknown
      */
     public @Nullable Class<?> lookup(String name) {
         return classes.get(name.startsWith("vm.list") ? "vm.list" : name);

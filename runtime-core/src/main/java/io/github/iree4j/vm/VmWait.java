@@ -1,8 +1,8 @@
 package io.github.iree4j.vm;
 
-/** The condition that a yielded call waits for. Safe from any thread. */
+/** The condition of a deferred call's resumption. Safe from any thread. */
 public interface VmWait {
-    /** The wait of a call that merely yields. */
+    /** The wait of a call that only yields. */
     VmWait NONE = new VmWait() {
         @Override
         public boolean isReady() {
@@ -26,12 +26,12 @@ public interface VmWait {
     /**
      * Returns whether the call can be resumed now, without blocking.
      *
-     * @return true once the condition has been met or has failed; it stays true
+     * @return true once the condition has been met or has failed, and true from then on
      */
     boolean isReady();
 
     /**
-     * Runs a callback once, when ready; at once on this thread if it already is.
+     * Runs a callback once, when ready; immediately on this thread when already ready.
      *
      * @param callback MUST return quickly, MUST NOT block or throw; runs on the thread that makes the wait ready
      */

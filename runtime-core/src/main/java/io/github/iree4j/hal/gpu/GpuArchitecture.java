@@ -3,25 +3,25 @@ package io.github.iree4j.hal.gpu;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Names of the devices that ELF files are compiled for, from their header's flags. */
+/** Names of the devices targeted by ELF files, from the flags in the header. */
 final class GpuArchitecture {
     private static final int CUDA_ABI_8 = 8;
     private static final int CUDA_ALONE = 0x800;
-    private static final int AMD_ABI_4 = 2; // its first flags with three states
+    private static final int AMD_ABI_4 = 2; // the first version whose flags have three states
 
-    /** By number, in the order of LLVM's table of AMD's processors; what is missing there is missing here. */
+    /** By number, in the order of LLVM's table of AMD's processors; numbers missing there are missing here. */
     private static final Map<Integer, String> AMD = amdProcessors();
 
     private GpuArchitecture() {}
 
-    /** A cubin's. CUDA 13 moved the number, and no longer tells whether the code is for this architecture alone. */
+    /** Returns the architecture of a cubin. CUDA 13 moved the number, and no longer records whether the code is for this architecture alone. */
     static String cuda(int abi, int flags) {
         return abi >= CUDA_ABI_8
                 ? "sm_" + (flags >>> 8 & 0xFF)
                 : "sm_" + (flags & 0xFF) + ((flags & CUDA_ALONE) != 0 ? "a" : "");
     }
 
-    /** A code object's, with the features that it needs to be on or off. */
+    /** Returns the architecture of a code object, with the features required to be on or off. */
     static String amd(int abi, int flags) {
         int number = flags & 0xFF;
         String name = AMD.getOrDefault(number, "AMD processor 0x%02x".formatted(number));

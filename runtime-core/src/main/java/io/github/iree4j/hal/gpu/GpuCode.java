@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Executables for CUDA and HIP where there is no device: what they are compiled for. */
+/** Executables for CUDA and HIP, without a device: the targets of the code. */
 public final class GpuCode {
     private static final List<String> CUDA_IDENTIFIERS = List.of("CDA1", "CUDA");
     private static final List<String> HIP_IDENTIFIERS = List.of("HIP1", "HIPE", "ROCM");
@@ -17,11 +17,11 @@ public final class GpuCode {
     /**
      * Returns the format of an executable.
      *
-     * @param bytes what may be one
-     * @return {@code cuda-nvptx-fb}, {@code rocm-hsaco-fb}, or null when it begins like neither
+     * @param bytes a possible executable
+     * @return {@code cuda-nvptx-fb}, {@code rocm-hsaco-fb}, or null for another beginning
      */
     public static @Nullable String formatOf(MemorySegment bytes) {
-        for (int at : new int[] {0, 4}) { // of a header, of the content without one
+        for (int at : new int[] {0, 4}) { // of a header, of content without a header
             String identifier = ExecutableHeader.identifier(bytes, at);
             if (CUDA_IDENTIFIERS.contains(identifier)) {
                 return GpuExecutableFile.CUDA;
@@ -34,12 +34,12 @@ public final class GpuCode {
     }
 
     /**
-     * Returns which devices an executable has code for.
+     * Returns the devices targeted by the code of an executable.
      *
      * @param executable the executable
-     * @param format its format
+     * @param format the executable's format
      * @return a phrase for each architecture, such as {@code sm_75 and newer (PTX)}
-     * @throws IreeException if it cannot be read
+     * @throws IreeException for an unreadable executable
      */
     public static List<String> targets(MemorySegment executable, String format) {
         TreeSet<String> targets = new TreeSet<>();
@@ -58,7 +58,10 @@ public final class GpuCode {
         return List.copyOf(targets);
     }
 
-    /** The driver compiles PTX for newer architectures too, unless it needs what only one or one family has. */
+    /**
+     * Describes a PTX target. The driver also compiles PTX for newer architectures, unless the PTX needs features of a
+     * single architecture or family.
+     */
     private static String ptx(String architecture) {
         return architecture.endsWith("a") || architecture.endsWith("f")
                 ? architecture + " only (PTX)"

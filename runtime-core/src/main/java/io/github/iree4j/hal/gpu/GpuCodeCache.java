@@ -16,7 +16,7 @@ import java.util.HexFormat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Machine code that the driver compiled of PTX, kept in files: one for each text, architecture and driver. Safe from any thread. */
+/** Machine code compiled by the driver from PTX, kept in files: a file for each text, architecture and driver. Safe from any thread. */
 final class GpuCodeCache {
     /** System property naming the directory, or {@value #OFF}. */
     static final String PROPERTY = "iree.cuda.compiled-code";
@@ -24,7 +24,7 @@ final class GpuCodeCache {
     private static final String OFF = "off";
     private static final String PREFIX = "cuda-";
 
-    /** Bytes of all files. A guess. */
+    /** Total bytes of all files. A guess. */
     private static final long LIMIT = 512L << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(GpuCodeCache.class);
@@ -32,7 +32,7 @@ final class GpuCodeCache {
     private final GpuDevice device;
     private final String directory;
     private final long limit;
-    private final byte[] target; // what the code depends on besides the text
+    private final byte[] target; // dependencies of the code besides the text
 
     GpuCodeCache(GpuDevice device, DeviceOptions options, String architecture) {
         String chosen = options.driver(GpuOptions.DEFAULT).compiledCode();
@@ -49,7 +49,7 @@ final class GpuCodeCache {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The driver's compiler may change without its interface. */
+    /** Returns the driver's build: the compiler may change without a change of the interface. */
     private static String build() {
         try {
             return Files.readString(Path.of("/sys/module/nvidia/version")).strip();
@@ -58,7 +58,7 @@ final class GpuCodeCache {
         }
     }
 
-    /** Loads a module, given a copy of its image that lives in the arena. */
+    /** Loads a module, given a copy of the image in the arena. */
     long load(GpuImage image, MemorySegment copy, Arena arena) {
         if (image.kind() != GpuImage.Kind.PTX || directory.equals(OFF)) {
             return device.loadModule(copy);
@@ -84,7 +84,7 @@ final class GpuCodeCache {
             return module;
         } catch (IreeException e) {
             LOG.debug("compiled code '{}' is not kept: {}", file, e.getMessage());
-            return device.loadModule(copy); // which says why not
+            return device.loadModule(copy); // reports the cause
         }
     }
 

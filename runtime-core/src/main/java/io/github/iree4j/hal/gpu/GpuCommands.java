@@ -8,24 +8,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Commands of one execution, as words. A stream runs its commands in order, so no barriers are encoded. Confined to one thread at a time.
+ * Commands of one execution, as words. A stream runs commands in order, so no barriers are encoded. Confined to one
+ * thread at a time.
  *
- * <p>Host steps divide them: the commands after a step are given once those before it have completed and the step has run.
+ * <p>Host steps divide the commands: the commands after a step are given after the preceding commands have completed
+ * and the step has run.
  */
 final class GpuCommands implements TransferCommands, DriverCommands {
-    private static final int SEED = 8; // bytes of a pattern that is written before it is doubled
+    private static final int SEED = 8; // bytes of a pattern written before doubling
 
     /** A step of the host between commands. */
     interface Step {
         /**
-         * Takes the step: what comes before is over, what comes after was not given yet.
+         * Runs the step: preceding commands have ended, subsequent commands have not been given yet.
          *
-         * @throws io.github.iree4j.status.IreeException if what comes after cannot run
+         * @throws io.github.iree4j.status.IreeException if the subsequent commands cannot run
          */
         void run();
     }
 
-    /** A step, the commands that it makes, and those after it. */
+    /** A step, the commands made by the step, and the commands after the step. */
     private record Part(Step step, GpuWords made, GpuWords words) {}
 
     private final GpuEncoder encoder;
@@ -33,9 +35,9 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     private final List<Part> parts = new ArrayList<>(0);
     private GpuWords current = words;
     private boolean blocks;
-    private final GpuWords launch = new GpuWords(); // of the graph
-    private long graph; // that does the same; 0 for none
-    private volatile boolean graphRefused; // written by the thread that gives it
+    private final GpuWords launch = new GpuWords(); // launch of the graph
+    private long graph; // graph of the same commands; 0 for none
+    private volatile boolean graphRefused; // written by the giving thread
 
     GpuCommands(GpuEncoder encoder) {
         this.encoder = encoder;
@@ -50,29 +52,29 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         dropGraph();
     }
 
-    /** The commands, those before the first step. */
+    /** Returns the commands before the first step. */
     GpuWords words() {
         return words;
     }
 
-    /** What the stream is given for {@link #words}: a graph where there is one. */
+    /** Returns the words given to the stream for {@link #words}: a graph, if there is a graph. */
     GpuWords given() {
         return graph == 0 ? words : launch;
     }
 
-    /** Whether a graph is given. */
+    /** Returns whether a graph is given. */
     boolean isGraph() {
         return graph != 0;
     }
 
-    /** Has a graph given instead of the commands, until they are removed. */
+    /** Gives a graph instead of the commands, until the commands are removed. */
     void useGraph(long same) {
         graph = same;
         launch.clear();
         launch.graph(same);
     }
 
-    /** The driver has not launched the graph. */
+    /** Records that the driver has not launched the graph. */
     void refuseGraph() {
         graphRefused = isGraph();
     }
@@ -81,18 +83,18 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         return graphRefused;
     }
 
-    /** Has the commands given again. */
+    /** Gives the commands again. */
     void dropGraph() {
         graph = 0;
         graphRefused = false;
     }
 
-    /** Where commands are added. */
+    /** Returns the words receiving new commands. */
     GpuWords current() {
         return current;
     }
 
-    /** How many the stream is given. */
+    /** Returns the number of commands given to the stream. */
     int count() {
         int count = given().commands();
         for (Part part : parts) {
@@ -101,18 +103,18 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         return count;
     }
 
-    /** Whether a thread that gives them may have to wait until what is before them is over. */
+    /** Returns whether a thread giving the commands may have to wait for the end of preceding commands. */
     boolean needsHost() {
         return blocks || !parts.isEmpty();
     }
 
-    /** Adds a step: what is added from now on comes after it, and after the commands that it makes. */
+    /** Adds a step: commands added from now on come after the step, and after the commands made by the step. */
     void step(Step step, GpuWords made) {
         current = new GpuWords();
         parts.add(new Part(step, made, current));
     }
 
-    /** On the lane's thread: gives the commands and takes the steps. */
+    /** On the lane's thread: gives the commands and runs the steps. */
     void giveInSteps(GpuLane lane) {
         GpuWords last = words;
         for (Part part : parts) {
@@ -139,7 +141,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
             }
             return;
         }
-        // The driver fills neither eight bytes at a time nor at odd addresses.
+        // The driver supports neither fills of eight bytes at a time nor fills at odd addresses.
         blocks |= ofHost && length > SEED;
         int seed = (int) Math.min(SEED, length);
         for (int i = 0; i < seed; i++) {
@@ -152,7 +154,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         }
     }
 
-    /** The length of the shortest pattern that gives the same bytes. */
+    /** Returns the length of the shortest pattern with the same bytes. */
     private static int unit(long pattern, int patternLength) {
         int unit = patternLength;
         while (unit > 1) {
@@ -171,7 +173,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         if (length == 0) {
             return;
         }
-        // From the host to the host the driver has its caller wait until it has copied.
+        // Copies from host to host block the driver's caller until the end of the copy.
         blocks |= source.host() != null && target.host() != null;
         copy(
                 source.deviceAddress() + sourceOffset,
@@ -181,7 +183,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
                 length);
     }
 
-    /** Copies from memory of any kind to memory of the host; the caller gives it in steps. */
+    /** Copies from memory of any kind to memory of the host; the caller gives the copy in steps. */
     void copyToHost(long source, long target, long length) {
         copy(source, true, target, true, length);
     }

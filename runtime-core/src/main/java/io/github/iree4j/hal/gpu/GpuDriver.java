@@ -22,12 +22,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One library of CUDA or HIP and its devices, or the reason why there are none. Safe from any thread. */
+/** A library of CUDA or HIP and its devices, or the reason for having none. Safe from any thread. */
 final class GpuDriver {
-    /** Streams of a device, unless its options say how many queues it has: one to compute, one to compute or copy meanwhile. */
+    /** Streams of a device without a queue count in the options: a stream to compute, and a stream to compute or copy meanwhile. */
     private static final int LANES = 2;
 
-    /** Streams of a device at most; more queues share them. */
+    /** Maximum number of streams of a device; more queues share the streams. */
     private static final int MAXIMUM_LANES = 16;
 
     private final GpuKind kind;
@@ -35,27 +35,27 @@ final class GpuDriver {
     private final @Nullable GpuApi api; // null without a library
     private final List<GpuProperties> devices;
     private final Availability availability;
-    private final Duration closeLimit; // of its devices
+    private final Duration closeLimit; // of the devices
     private final int window;
     private final HostRegistrations registrations = new HostRegistrations();
-    private final @Nullable String collectives; // path of its library; null for the usual one
-    private @Nullable GpuLibrary opened; // guarded by this; that one
+    private final @Nullable String collectives; // path of the library of collectives; null for the usual library
+    private @Nullable GpuLibrary opened; // guarded by this; the library of collectives, once opened
 
     /**
-     * Opens a library. Never fails: {@link #availability} says why it cannot be used.
+     * Opens a library. Never fails: {@link #availability} reports an unusable library.
      *
-     * @param library its path; null for the usual one
+     * @param library the path; null for the usual library
      */
     GpuDriver(GpuKind kind, @Nullable String library) {
         this(kind, library, null, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
     }
 
     /**
-     * The same.
+     * Opens a library. Never fails, as above.
      *
-     * @param collectives path of the library of collectives; null for the usual one
-     * @param closeLimit how long closing a device waits for work of its hardware
-     * @param window commands under way on a stream up to which threads of others give more
+     * @param collectives path of the library of collectives; null for the usual library
+     * @param closeLimit limit of the wait for hardware when closing a device
+     * @param window limit of commands in flight on a stream up to which other threads than the lane's own give more
      */
     GpuDriver(GpuKind kind, @Nullable String library, @Nullable String collectives, Duration closeLimit, int window) {
         this.kind = kind;
@@ -106,7 +106,8 @@ final class GpuDriver {
     /**
      * Opens a device.
      *
-     * @param id {@code cuda} for the first; {@code cuda:1}, {@code 1}, or a UUID in place of the number, for a specific one
+     * @param id {@code cuda} for the first; {@code cuda:1}, {@code 1}, or a UUID in place of the number, for a specific
+     *     device
      */
     StreamDevice open(String id, DeviceOptions options) {
         GpuApi opened = api;
@@ -133,7 +134,7 @@ final class GpuDriver {
         }
     }
 
-    /** What of the host's memory may be pinned: drivers refuse more than about half, and others need the rest. */
+    /** Returns the amount of host memory that may be pinned: drivers refuse more than about half, and others need the rest. */
     private static long memoryOfHost() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
                 ? system.getTotalMemorySize() / 2

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the providers of CUDA and HIP share: the driver of the process, whose library the first call opens. */
+/** Common part of the providers of CUDA and HIP: the driver of the process. The first call opens the driver's library. */
 abstract class GpuDriverProvider implements DriverProvider {
     private static final Map<GpuKind, GpuDriver> OF_PROCESS = new ConcurrentHashMap<>();
 

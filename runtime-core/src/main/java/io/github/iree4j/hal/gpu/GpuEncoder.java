@@ -21,16 +21,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes commands of recordings. Safe from any thread. */
 final class GpuEncoder implements StreamEncoder {
-    /** Lists of commands that are kept for the next transfers. A guess, not measured. */
+    /** Number of command lists kept for the next transfers. A guess, not measured. */
     private static final int KEPT = 64;
 
-    /** Memory for the workgroup counts of the indirect dispatches of a command buffer, if it has no more. */
+    /** Memory for the workgroup counts of the indirect dispatches of a command buffer, unless more is needed. */
     private static final long COUNTS_BYTES = 256;
 
     private final GpuHardware hardware;
     private final StreamMemory memory;
     private final DispatchLimits limits;
-    private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by itself, like the next two
+    private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by its own monitor, like the next two
     private final ArrayDeque<StreamMemory.Block> idleCounts = new ArrayDeque<>();
     private boolean closed;
 
@@ -46,7 +46,7 @@ final class GpuEncoder implements StreamEncoder {
         return hardware;
     }
 
-    /** Lends memory that commands write and the host reads, for {@link #giveBackCounts}. */
+    /** Lends memory written by commands and read by the host, for {@link #giveBackCounts}. */
     StreamMemory.Block takeCounts(long size) {
         if (size <= COUNTS_BYTES) {
             synchronized (idle) {
@@ -59,7 +59,7 @@ final class GpuEncoder implements StreamEncoder {
         return memory.takeBlock(Math.max(size, COUNTS_BYTES), memory.kinds().readback());
     }
 
-    /** Takes such memory back: drivers take long to allocate memory of the host, and wait for all streams to free it. */
+    /** Takes memory for counts back: drivers take long to allocate memory of the host, and wait for all streams before freeing such memory. */
     void giveBackCounts(StreamMemory.Block block) {
         if (block.storage().length() == COUNTS_BYTES) {
             synchronized (idle) {
@@ -83,7 +83,7 @@ final class GpuEncoder implements StreamEncoder {
         return new GpuCommands(this);
     }
 
-    /** How many bytes from an address of memory of the host the driver fills or copies at once. */
+    /** Returns the number of bytes, from an address of host memory, that the driver can fill or copy at once. */
     long together(long address, long length) {
         return hardware.registrations().together(address, length);
     }
@@ -109,7 +109,7 @@ final class GpuEncoder implements StreamEncoder {
         limits.check(own.export(export), config, workgroupCount);
     }
 
-    /** What a dispatch may ask for. */
+    /** Returns the limits of a dispatch. */
     DispatchLimits limits() {
         return limits;
     }

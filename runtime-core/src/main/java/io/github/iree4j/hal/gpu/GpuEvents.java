@@ -4,9 +4,9 @@ import io.github.iree4j.nativeaccess.GpuDevice;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The events of a device, reused: under steady load the driver creates none. Safe from any thread. */
+/** Events of a device, reused: under steady load the driver creates none. Safe from any thread. */
 final class GpuEvents implements AutoCloseable {
-    /** An event, recorded again once its last record has no users. */
+    /** An event, recorded again once the last record has no users. */
     static final class Event {
         final long handle;
         private final AtomicInteger users = new AtomicInteger();
@@ -19,7 +19,7 @@ final class GpuEvents implements AutoCloseable {
     }
 
     private final GpuDevice device;
-    private final ArrayDeque<Event> idle = new ArrayDeque<>(); // guarded by itself, like the next two
+    private final ArrayDeque<Event> idle = new ArrayDeque<>(); // guarded by its own monitor, like the next two fields
     private int made;
     private boolean closed;
 
@@ -52,7 +52,7 @@ final class GpuEvents implements AutoCloseable {
         event.users.incrementAndGet();
     }
 
-    /** Removes a user; after the last one the event is reused. */
+    /** Removes a user; the event is reused after the last user. */
     void release(Event event) {
         if (event.users.decrementAndGet() > 0 || event.foreign) {
             return;
@@ -66,7 +66,7 @@ final class GpuEvents implements AutoCloseable {
         device.releaseEvent(event.handle);
     }
 
-    /** The number of events that the driver has created. */
+    /** Returns the number of events created by the driver. */
     int made() {
         synchronized (idle) {
             return made;

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Modules and kernels, loaded on a device, which they keep open. */
+/** Modules and kernels, loaded on a device; loaded code keeps the device open. */
 final class GpuExecutable extends Executable {
     private final GpuHardware hardware;
     private final GpuDevice device;
@@ -32,9 +32,10 @@ final class GpuExecutable extends Executable {
     }
 
     /**
-     * Loads an executable: reads it, has the driver load its modules, and finds its kernels.
+     * Loads an executable: reads the file, loads the modules into the driver, and finds the kernels.
      *
-     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED if it is invalid or unsupported
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED if
+     *     invalid or unsupported
      */
     static GpuExecutable load(GpuHardware hardware, ExecutableParams params) {
         GpuExecutableFile file = GpuExecutableFile.read(params.data(), params.format());
@@ -124,7 +125,7 @@ final class GpuExecutable extends Executable {
         long shared = (long) function.sharedBytes() + export.sharedBytes();
         checkLimit(export, "bytes of shared memory", shared, limits.maxSharedBytes());
         if (export.sharedBytes() > 0) {
-            device.function(module, export.name(), export.sharedBytes()); // the driver lets it have them
+            device.function(module, export.name(), export.sharedBytes()); // the driver allows this size
         }
         boolean[] readOnly = new boolean[bindings];
         long[] flags = export.bindingFlags();
@@ -136,7 +137,7 @@ final class GpuExecutable extends Executable {
         kernels.add(new GpuKernel(description, function.handle(), export.sharedBytes(), readOnly));
     }
 
-    /** A driver that launches a kernel reads as many parameters as the code has, given or not. */
+    /** Checks the parameters: on a launch, the driver reads as many parameters as the code declares, given or not. */
     private static void checkParameters(
             GpuExecutableFile.Export export, GpuDevice.Function function, int bindings, int constants) {
         if (function.parameters() > bindings + constants || function.largestParameter() > Long.BYTES) {
@@ -155,7 +156,7 @@ final class GpuExecutable extends Executable {
         }
     }
 
-    /** Whether a device loaded it. */
+    /** Returns whether a device loaded the executable. */
     boolean isOf(GpuHardware other) {
         return hardware == other;
     }

@@ -13,12 +13,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An executable for CUDA or HIP: modules, and the kernels exported from them.
+ * An executable for CUDA or HIP: modules, and the kernels exported from the modules.
  *
- * <p>Format: {@code schemas/cuda_executable_def.fbs} and {@code schemas/hip_executable_def.fbs} of IREE, after a header of 64
- * bytes or, until 2025, without. {@code OldGpuExecutable} reads the versions until August 2024.
+ * <p>Format: {@code schemas/cuda_executable_def.fbs} and {@code schemas/hip_executable_def.fbs} of IREE, after a header
+ * of 64 bytes or, until 2025, without a header. {@code OldGpuExecutable} reads the versions until August 2024.
  *
- * @param modules what is given to the driver
+ * @param modules the images for the driver
  * @param exports the kernels by ordinal
  */
 record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
@@ -28,13 +28,13 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
     /** The format for HIP. */
     static final String HIP = "rocm-hsaco-fb";
 
-    /** A flag of bindings that kernels only read. */
+    /** Flag of read-only bindings. */
     static final long READ_ONLY = 1;
 
-    /** A count that the file does not declare. */
+    /** Value of a count not declared by the file. */
     static final int UNDECLARED = -1;
 
-    // Far more than compilers make; they bound what a file can make a driver do.
+    // Far above the needs of compilers; these limits bound the work that a file can cause in a driver.
     private static final int EXPORTS_LIMIT = 4096;
     private static final int MODULES_LIMIT = 4096;
     private static final int NAME_LIMIT = 4096; // bytes
@@ -42,7 +42,7 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
     private static final int CONSTANTS_LIMIT = 64; // of a dispatch
     private static final int IMAGE_LIMIT = 1 << 30; // bytes of a module
     private static final int BLOCK_LIMIT = 1024; // threads; devices with CUDA or HIP run no more
-    private static final int SHARED_LIMIT = 1 << 20; // bytes; devices have a fourth of it
+    private static final int SHARED_LIMIT = 1 << 20; // bytes; devices have a fourth of this
 
     private static final int BLOCK_BYTES = 12;
 
@@ -52,13 +52,14 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
     /**
      * A kernel.
      *
-     * @param name the function in its module, and the name for lookups
+     * @param name the function in the module, and the name for lookups
      * @param module index of the module
      * @param blockX threads of a block along x, at least 1
      * @param blockY along y
      * @param blockZ along z
      * @param sharedBytes dynamic shared memory of a block
-     * @param constantCount 32-bit constants of a dispatch; {@value #UNDECLARED} before August 2024, when programs declared them
+     * @param constantCount 32-bit constants of a dispatch; {@value #UNDECLARED} before August 2024, when programs
+     *     declared the count
      * @param bindingCount buffers of a dispatch; {@value #UNDECLARED} before August 2024
      * @param bindingFlags of each buffer, {@value #READ_ONLY} or others; null before August 2024
      */
@@ -73,20 +74,20 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
             int bindingCount,
             long @Nullable [] bindingFlags) {}
 
-    /** Copies. */
+    /** Copies the lists. */
     GpuExecutableFile {
         modules = List.copyOf(modules);
         exports = List.copyOf(exports);
     }
 
     /**
-     * Reads an executable. Of its modules, only the outer structure is checked.
+     * Reads an executable. Only the outer structure of modules is checked.
      *
      * @param data the executable, at any alignment; must not change while in use
      * @param format {@value #CUDA} or {@value #HIP}
-     * @return its contents; images are slices of the data
-     * @throws IreeException INVALID_ARGUMENT naming the damage; INCOMPATIBLE or UNIMPLEMENTED for other versions and formats;
-     *     RESOURCE_EXHAUSTED for counts beyond limits
+     * @return the contents; images are slices of the data
+     * @throws IreeException INVALID_ARGUMENT naming the damage; INCOMPATIBLE or UNIMPLEMENTED for other versions and
+     *     formats; RESOURCE_EXHAUSTED for counts beyond limits
      */
     static GpuExecutableFile read(MemorySegment data, String format) {
         try {
@@ -155,7 +156,7 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
                 bindingFlags));
     }
 
-    /** Returns the export if a device could have room for its blocks. */
+    /** Returns the export if a device could have room for the blocks. */
     static Export checkBlock(Export export) {
         long x = Integer.toUnsignedLong(export.blockX);
         long y = Integer.toUnsignedLong(export.blockY);
@@ -176,7 +177,7 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
         return export;
     }
 
-    /** Returns the name if a driver can look it up. */
+    /** Returns the name if a driver can look the name up. */
     static String checkName(int ordinal, String name) {
         int bytes = name.getBytes(StandardCharsets.UTF_8).length;
         if (name.isEmpty()) {
@@ -191,7 +192,7 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
         return name;
     }
 
-    /** Reads an image, which the schema calls a string; compilers before August 2024 left out the NUL after it. */
+    /** Reads an image, declared as a string by the schema; compilers before August 2024 left out the NUL at the end. */
     static GpuImage image(FlatBuffer.Table table, String what, int slot) {
         MemorySegment bytes = table.vector(what, slot, 1, IMAGE_LIMIT).bytes();
         if (bytes.byteSize() == 0) {

@@ -16,14 +16,14 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The commands of a {@link Recording}, written again when a buffer has moved. */
+/** Commands of a {@link Recording}, written again after a buffer has moved. */
 final class GpuForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** The least number of commands that become a graph. A guess: no device was available; {@code run.sh threshold} measures it. */
+    /** Minimum number of commands for a graph. A guess: no device was available; {@code run.sh threshold} measures the best value. */
     private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 16);
 
-    /** How many executions at most pass between attempts to make a graph: an attempt costs as much as some of them. */
+    /** Maximum number of executions between attempts to make a graph: an attempt costs as much as some executions. */
     private static final int PATIENCE_LIMIT = 1024;
 
     private static final int COUNTS_BYTES = 3 * Integer.BYTES;
@@ -35,9 +35,9 @@ final class GpuForm implements CommandForm {
     private final GpuCommands commands;
     private final StreamMemory.@Nullable Block counts; // staging for the counts of indirect dispatches
     private boolean written;
-    private int repeats; // prepared again without a change, since the last change or attempt to make a graph
+    private int repeats; // unchanged preparations since the last change or attempt to make a graph
     private int patience =
-            1; // how many repeats make a graph; doubled when the driver makes none, or does not launch it
+            1; // number of repeats that make a graph; doubled when the driver makes none, or does not launch the graph
     private long graph; // 0 for none
 
     GpuForm(GpuEncoder encoder, Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
@@ -51,7 +51,7 @@ final class GpuForm implements CommandForm {
             bytes += recording.opcode(at) == Recording.INDIRECT ? COUNTS_BYTES : 0;
         }
         this.counts = bytes == 0 ? null : encoder.takeCounts(bytes);
-        encoder.hardware().device().retain(); // until it is closed, which may be after the driver
+        encoder.hardware().device().retain(); // until closed, possibly after the driver
     }
 
     @Override
@@ -80,7 +80,7 @@ final class GpuForm implements CommandForm {
     private void write() {
         int[] positions = recording.commands();
         long countsAt = 0;
-        boolean isSpread = false; // whether the region before has branches
+        boolean isSpread = false; // whether the preceding region has branches
         for (int region = 0; region < recording.regionCount(); region++) {
             int first = recording.firstCommand(region);
             int end = recording.firstCommand(region + 1);
@@ -110,7 +110,7 @@ final class GpuForm implements CommandForm {
         }
     }
 
-    /** Makes a graph of commands that are executed again unchanged, since they are likely to be executed more often. */
+    /** Makes a graph of commands executed again unchanged, since such commands are likely to be executed more often. */
     private void repeat() {
         if (commands.isGraph() || commands.needsHost() || commands.count() < GRAPH_COMMANDS || ++repeats < patience) {
             return;
@@ -123,13 +123,13 @@ final class GpuForm implements CommandForm {
         }
     }
 
-    /** What the driver lacks now, it may have later. */
+    /** Doubles the patience: a driver lacking resources now may have resources later. */
     private void postpone() {
         repeats = 0;
         patience = Math.min(2 * patience, PATIENCE_LIMIT);
     }
 
-    /** Adds a launch, unless it has no workgroups: the driver refuses those. */
+    /** Adds a launch, unless there are no workgroups: the driver refuses empty launches. */
     private void launch(int at, GpuWords words, int x, int y, int z) {
         if (x == 0 || y == 0 || z == 0) {
             return;
@@ -157,7 +157,10 @@ final class GpuForm implements CommandForm {
         }
     }
 
-    /** Encodes an indirect dispatch. The driver takes counts from the host only: they are copied there, and later commands are given once they are known. */
+    /**
+     * Encodes an indirect dispatch. The driver takes counts from the host only: the counts are copied to the host, and
+     * later commands are given once the counts are known.
+     */
     private void indirect(int at, long countsAt) {
         StreamStorage storage = Objects.requireNonNull(counts).storage();
         int range = recording.counts(at);

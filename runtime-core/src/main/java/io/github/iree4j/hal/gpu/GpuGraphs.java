@@ -16,29 +16,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes graphs of commands that are executed repeatedly, which the driver launches with one call. They are captured on dedicated streams; the
- * commands of a region become branches of the graph. Safe from any thread.
+ * Makes graphs of repeatedly executed commands, launched by the driver with a single call. Graphs are captured on
+ * dedicated streams; the commands of a region become branches of the graph. Safe from any thread.
  *
- * <p>GPU-6: each maker has capturing streams for itself, and makes the graph under no lock: a driver may first wait for all work of the
- * device.
+ * <p>GPU-6: each maker has exclusive capturing streams, and makes the graph under no lock: a driver may first wait for
+ * all work of the device.
  */
 final class GpuGraphs implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);
 
-    /** How many commands of a region can run at once. A guess: no device was available to measure it. */
+    /** Number of commands of a region that can run at once. A guess: no device was available for a measurement. */
     private static final int BRANCHES = 4;
 
     private final GpuDevice device;
     private final AtomicLong launches = new AtomicLong();
-    private volatile boolean unsupported; // the driver has no graphs
-    private final AtomicBoolean told = new AtomicBoolean(); // that one was not made
-    private final ArrayDeque<Branches> idle = new ArrayDeque<>(); // guarded by itself, like the next
+    private volatile boolean unsupported; // whether the driver has no graphs
+    private final AtomicBoolean told = new AtomicBoolean(); // whether a missing graph has been logged
+    private final ArrayDeque<Branches> idle = new ArrayDeque<>(); // guarded by its own monitor, like closed
     private boolean closed;
 
-    /** What one graph at a time is captured on. */
+    /** Capturing streams and events of one graph at a time. */
     private static final class Branches {
         final MemorySegment handles = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
-        int count; // of handles, streams and events alternately
+        int count; // number of handles, streams and events alternately
     }
 
     GpuGraphs(GpuDevice device) {
@@ -46,11 +46,12 @@ final class GpuGraphs implements AutoCloseable {
     }
 
     /**
-     * Makes a graph, or updates one to the same commands with other parameters.
+     * Makes a graph, or updates a graph to the same commands with other parameters.
      *
-     * @param words commands that neither wait nor record
-     * @param graph 0 for a new one
-     * @return the graph; 0 if the driver has none, or does not make this one now; the given one is then released
+     * @param words commands without waits and records
+     * @param graph 0 for a new graph
+     * @return the graph; 0 if the driver has no graphs, or does not make this graph now; the given graph is then
+     *     released
      */
     long make(GpuWords words, long graph) {
         Branches branches = unsupported ? null : take();
@@ -75,7 +76,7 @@ final class GpuGraphs implements AutoCloseable {
             }
             return device.makeGraph(branches.handles.asSlice(0, 2L * branching * Long.BYTES), words.segment(), graph);
         } catch (IreeException e) {
-            if (graph != 0) { // it cannot be updated to these commands
+            if (graph != 0) { // the graph cannot be updated to these commands
                 dropped(graph);
                 return make(words, 0, branches);
             }
@@ -87,7 +88,7 @@ final class GpuGraphs implements AutoCloseable {
         }
     }
 
-    /** Takes branches that no other maker has; null when this is closed. */
+    /** Takes branches not used by another maker; null when closed. */
     private @Nullable Branches take() {
         synchronized (idle) {
             if (closed) {
@@ -129,12 +130,12 @@ final class GpuGraphs implements AutoCloseable {
         launches.incrementAndGet();
     }
 
-    /** The number of launches. */
+    /** Returns the number of launches. */
     long launches() {
         return launches.get();
     }
 
-    /** Makes no more graphs; existing ones remain until they are released. */
+    /** Makes no more graphs; existing graphs remain until released. */
     @Override
     public void close() {
         List<Branches> unused;

@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One device of CUDA or HIP. */
+/** A device of CUDA or HIP. */
 final class GpuHardware implements StreamDriver {
-    /** What drivers align allocations to, and kernels of compilers rely on. */
+    /** Alignment of allocations by drivers; relied on by kernels of compilers. */
     private static final long ALIGNMENT = 256;
 
     private static final long PAGE = 4096;
     private static final int MANAGED = 2; // type of memory
-    private static final long LOOK_NANOS = 200_000; // between looks at events of others
+    private static final long LOOK_NANOS = 200_000; // between looks at foreign events
 
     private static final Logger LOG = LoggerFactory.getLogger(GpuHardware.class);
 
@@ -56,23 +56,23 @@ final class GpuHardware implements StreamDriver {
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
     private final List<GpuLane> ofParticipants = new CopyOnWriteArrayList<>(); // lanes of participants in collectives
-    private final Supplier<GpuLibrary> collectives; // opens it
+    private final Supplier<GpuLibrary> collectives; // opens the library of collectives
     private final AtomicInteger laneNumbers = new AtomicInteger();
     private final int window;
-    private volatile @Nullable Thread waiter; // in awaitAny
-    private volatile @Nullable IreeException failure; // why streams are given nothing more
+    private volatile @Nullable Thread waiter; // the thread in awaitAny
+    private volatile @Nullable IreeException failure; // the reason why streams are given nothing more
 
     /**
      * Wraps an open device.
      *
      * @param id name for messages
      * @param device ownership passes unless this throws
-     * @param registrations of all devices of its driver
+     * @param registrations registrations of all devices of the driver
      * @param collectives opens the library of collectives
      * @param hostMemory bytes of the host
-     * @param options where compiled code is kept
-     * @param laneCount streams
-     * @param window commands under way on each up to which others than its thread give more
+     * @param options decide where compiled code is kept
+     * @param laneCount number of streams
+     * @param window limit of commands in flight on each stream, for threads other than the lane's own to give more
      */
     GpuHardware(
             String id,
@@ -98,7 +98,8 @@ final class GpuHardware implements StreamDriver {
                 1,
                 hostMemory,
                 MemoryType.DEVICE_VISIBLE | MemoryType.HOST_LOCAL | MemoryType.HOST_COHERENT | MemoryType.HOST_CACHED);
-        // On a heap of its own: it may be in device or host memory, and is for allocations that are to be in both.
+        // On a separate heap: managed memory may be in device or host memory, and is for allocations meant to be in
+        // both.
         MemoryKind managed = device.properties().concurrentManagedMemory()
                 ? new MemoryKind(
                         "managed",
@@ -129,7 +130,7 @@ final class GpuHardware implements StreamDriver {
         return id;
     }
 
-    /** The native device, borrowed. */
+    /** Returns the native device, borrowed. */
     GpuDevice device() {
         return device;
     }
@@ -150,7 +151,7 @@ final class GpuHardware implements StreamDriver {
         return registrations;
     }
 
-    /** The architecture, as compilers name it. */
+    /** Returns the architecture, as named by compilers. */
     String architecture() {
         GpuProperties properties = device.properties();
         return device.api().kind() == GpuKind.CUDA
@@ -158,7 +159,7 @@ final class GpuHardware implements StreamDriver {
                 : "compute " + properties.major() + "." + properties.minor();
     }
 
-    /** The flag of the compiler for this architecture. */
+    /** Returns the flag of the compiler for this architecture. */
     String compileFlag() {
         return device.api().kind() == GpuKind.CUDA
                 ? "--iree-cuda-target=" + architecture()
@@ -170,7 +171,7 @@ final class GpuHardware implements StreamDriver {
     void checkNotLost() {
         IreeException loss = device.loss();
         if (loss != null) {
-            wakeWaiter(); // which reports the loss
+            wakeWaiter(); // the waiter reports the loss
             throw new IreeException(StatusCode.ABORTED, "%s: %s".formatted(id, loss.getMessage()), loss);
         }
     }
@@ -178,7 +179,7 @@ final class GpuHardware implements StreamDriver {
     /**
      * Checks that streams are given work.
      *
-     * @throws IreeException ABORTED when the device is lost; or why it has failed
+     * @throws IreeException ABORTED for a lost device; or the cause of the device's failure
      */
     void checkTakesWork() {
         checkNotLost();
@@ -188,7 +189,7 @@ final class GpuHardware implements StreamDriver {
         }
     }
 
-    /** The device fails: its streams end what they have, and are given nothing more. */
+    /** Fails the device: the streams finish their work, and are given nothing more. */
     void fail(String what, Throwable thrown) {
         if (failure == null) {
             LOG.error("{} of device '{}', which takes no more work", what, id, thrown);
@@ -203,7 +204,7 @@ final class GpuHardware implements StreamDriver {
         wakeWaiter();
     }
 
-    /** Why streams are given nothing more; null while they are. */
+    /** Returns the reason why streams are given nothing more; null while streams are given work. */
     @Nullable
     IreeException failure() {
         return failure;
@@ -233,13 +234,13 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public DriverTimeline importEvent(long event, long value) {
-        device.isComplete(event); // the driver knows it
+        device.isComplete(event); // the driver knows the event
         return new GpuTimeline(this, null, new GpuEvents.Event(event, true), value);
     }
 
     @Override
     public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
-        waiter = Thread.currentThread(); // before the check: a thread that raises a timeline wakes it after that
+        waiter = Thread.currentThread(); // before the check: a thread raising a timeline wakes the waiter afterwards
         if (!isAnyReached(timelines, values, count) && !device.isLost() && failure == null) {
             boolean looks = Arrays.stream(timelines, 0, count).anyMatch(each -> ((GpuTimeline) each).isImported());
             long limit = looks ? Math.min(timeoutNanos, LOOK_NANOS) : timeoutNanos;
@@ -261,7 +262,7 @@ final class GpuHardware implements StreamDriver {
         return false;
     }
 
-    /** Has the waiting thread look. */
+    /** Makes the waiting thread look. */
     void wakeWaiter() {
         Thread thread = waiter;
         if (thread != null) {
@@ -299,7 +300,7 @@ final class GpuHardware implements StreamDriver {
         return lane;
     }
 
-    /** Closes such a lane, which is idle, or the device is lost. */
+    /** Closes a participant's lane. The lane is idle, or the device is lost. */
     void closeLane(GpuLane lane) {
         lane.stop();
         ofParticipants.remove(lane);
@@ -425,6 +426,6 @@ final class GpuHardware implements StreamDriver {
     @Override
     public void close() {
         closeLanes();
-        device.close(); // its memory and executables keep it open until they are closed too
+        device.close(); // memory and executables keep the device open until they are closed too
     }
 }

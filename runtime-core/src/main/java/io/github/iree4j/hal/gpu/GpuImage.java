@@ -13,18 +13,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A module for a GPU's driver. Drivers are given an address without a length, so whatever tells them how far to read is checked against
- * the length that the executable declares. Code is not checked: it is trusted like compiled code for a CPU.
+ * A module for a GPU's driver. Drivers receive an address without a length. Every field that determines how far a
+ * driver reads is therefore checked against the length declared by the executable. Code is not checked: GPU code is
+ * trusted like compiled code for a CPU.
  *
- * @param kind what the bytes are
- * @param bytes the image; drivers want a {@link #copy}
- * @param architecture what it was compiled for, like {@code sm_80} or {@code gfx90a:sramecc+}, for messages; the architectures of a
- *     bundle, divided by commas; empty when it does not tell
+ * @param kind the kind of the bytes
+ * @param bytes the image; drivers need a {@link #copy}
+ * @param architecture the target of compilation, like {@code sm_80} or {@code gfx90a:sramecc+}, for messages; the
+ *     architectures of a bundle, divided by commas; empty when unknown
  */
 record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
     /** Kinds of images. */
     enum Kind {
-        /** Text that the driver compiles for the device. */
+        /** Text compiled by the driver for the device. */
         PTX,
         /** Machine code in an ELF file: a cubin or a code object. */
         ELF,
@@ -56,16 +57,16 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
     private static final int BUNDLE_ENTRY_BYTES = 24;
     private static final int BUNDLE_ENTRIES_LIMIT = 256;
 
-    // The directives stand at the beginning, after comments.
+    // The directives are at the beginning, after comments.
     private static final int PTX_HEAD = 4096;
     private static final Pattern PTX_TARGET = Pattern.compile("(?m)^\\s*\\.target\\s+([\\w.]{1,32})");
 
     /**
      * Recognises an image.
      *
-     * @param what its name in messages
-     * @param image its bytes
-     * @throws IreeException INVALID_ARGUMENT when it is cut off; UNIMPLEMENTED when it is none of the kinds
+     * @param what the name in messages
+     * @param image the bytes
+     * @throws IreeException INVALID_ARGUMENT for a truncated image; UNIMPLEMENTED for an unknown kind
      */
     static GpuImage of(String what, MemorySegment image) {
         int magic = image.byteSize() < 4 ? 0 : image.get(U32, 0);
@@ -101,7 +102,7 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
         return copy;
     }
 
-    /** Checks that all parts of an ELF file are inside of it; returns its architecture. */
+    /** Checks that all parts of an ELF file are inside the file; returns the architecture. */
     private static String elf(String what, MemorySegment image) {
         long length = image.byteSize();
         if (length < ELF_HEADER_BYTES) {
@@ -152,7 +153,7 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
         checkInside(what, "content", u16(image, 6), image.get(U64, 8), image.byteSize());
     }
 
-    /** Checks the parts of a bundle; returns their architectures. */
+    /** Checks the parts of a bundle; returns the architectures. */
     private static String bundle(String what, MemorySegment image) {
         List<String> architectures = new ArrayList<>();
         long at = BUNDLE_MAGIC.length();

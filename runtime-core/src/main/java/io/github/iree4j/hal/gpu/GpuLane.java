@@ -21,33 +21,35 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream, and a thread that waits for its events.
+ * A stream, and a thread waiting for the stream's events.
  *
- * <p>A submission is passed to the stream at once if each point that it waits for is reached or has an event, and the stream has room. Otherwise
- * it is held back, and later ones with it, until another lane records that event or the stream has room.
+ * <p>A submission is passed to the stream at once if each awaited point is reached or has an event, and the stream has
+ * room. Otherwise the submission is held back, and later submissions with it, until another lane records the missing
+ * event or the stream has room.
  */
 final class GpuLane implements Lane {
     /*
      *   submit -> held -> given (its event recorded) -> over (its ticket reached)
      *
-     * The device fails if the driver refuses a call that must succeed, or the host is out of memory: nothing more is given, and held
-     * submissions are over once those given before are. Memory that streams may use is kept until then.
+     * The device fails if the driver refuses a call that must succeed, or the host is out of memory: nothing more is
+     * given, and held submissions end after the submissions given before. Memory possibly used by streams is kept until
+     * then.
      *
-     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: the first that calls feed() continues until it
-     * has given everything that other threads have added. It holds no lock, so feeding a lane that follows another cannot block on the
-     * queue of that lane.
-     * GPU-2: no wait for an event is given before the event is recorded, or after it was recorded for a later point: a point is among
-     * `points`, with its event, from its record until it is reached, and a lane that finds the event there is a user of it until its
-     * own wait was given.
-     * GPU-3: a lane that is held back registers with the timeline before its last check, so no change is missed.
-     * GPU-4: other threads give a stream commands only while few are in flight, so that it is not full and does not block them; the
-     * lane's own thread gives the rest, and those that wait for the host in their middle.
-     * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before it polls.
+     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: the first caller of feed()
+     * continues until everything added by other threads has been given. This thread holds no lock, so feeding a lane
+     * that follows another cannot block on the queue of that lane.
+     * GPU-2: no wait for an event is given before the event is recorded, or after the event was recorded for a later
+     * point. A point is in `points`, with its event, from the record until the point is reached. A lane finding the
+     * event there is a user of the event until the lane's own wait was given.
+     * GPU-3: a held-back lane registers with the timeline before the last check, so no change is missed.
+     * GPU-4: other threads give a stream commands only while few are in flight, so the stream is not full and does not
+     * block these threads. The lane's own thread gives the rest, and commands with a wait for the host in the middle.
+     * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before polling.
      */
-    /** Commands in flight, waits and events included, up to which other threads give more; streams have room for about a thousand. */
+    /** Limit of commands in flight, waits and events included, for other threads to give more; streams have room for about a thousand. */
     static final int WINDOW = 512;
 
-    /** How long the thread polls an event before it sleeps: the duration of a short kernel. A guess, not measured. */
+    /** Polling time of the thread before sleeping: the duration of a short kernel. A guess, not measured. */
     private static final long SPIN_NANOS = 20_000;
 
     private static final long PAUSE_NANOS = 10_000_000; // between polls, if waiting fails
@@ -62,19 +64,19 @@ final class GpuLane implements Lane {
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
     private final RunRequests feeding = new RunRequests();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
-    private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
-    private long lastRemoved; // ticket of the last point removed; the thread will raise the timeline to it
+    private final GpuPoints points = new GpuPoints(); // guarded by its own monitor, like the next field
+    private long lastRemoved; // ticket of the last removed point; the thread will raise the timeline to this ticket
 
     // Owned by the feeding thread.
     private final GpuWords words = new GpuWords();
     private final List<Event> awaited = new ArrayList<>();
-    private boolean stuck; // the end of the work on the stream cannot be observed
+    private boolean stuck; // whether the end of the stream's work cannot be observed
 
     private final Thread thread;
     private final Bell bell = new Bell(); // for the thread
     private volatile boolean stopped;
 
-    /** A submission, and the event that will be recorded after it. */
+    /** A submission, and the event to be recorded after the submission. */
     private record Held(Submission submission, Event event) {}
 
     GpuLane(GpuHardware hardware, int index, int window) {
@@ -107,7 +109,7 @@ final class GpuLane implements Lane {
         return timeline;
     }
 
-    /** The stream, for the lane's commands. */
+    /** Returns the stream, for the lane's commands. */
     long stream() {
         return stream;
     }
@@ -122,19 +124,19 @@ final class GpuLane implements Lane {
             }
         } catch (RuntimeException | Error e) {
             all.forEach(each -> events.release(each.event));
-            hardware.checkNotLost(); // has the waiter told
+            hardware.checkNotLost(); // wakes the waiter after a loss
             throw e;
         }
         held.addAll(all);
         feed();
     }
 
-    /** The submissions that are held back. */
+    /** Returns the number of submissions held back. */
     int heldCount() {
         return held.size();
     }
 
-    /** The event of the first submission that raises the timeline to a value, with a user more; null while none is given. */
+    /** Returns the event of the first submission raising the timeline to a value, with an additional user; null while none is given. */
     @Nullable
     Event event(long value) {
         synchronized (points) {
@@ -146,7 +148,7 @@ final class GpuLane implements Lane {
         }
     }
 
-    /** The last ticket whose event is over, whether or not the thread has noticed. */
+    /** Returns the last ticket with a completed event, whether or not the thread has noticed. */
     long lastOver() {
         synchronized (points) {
             return Math.max(lastRemoved, points.lastOf(event -> device.isComplete(event.handle)));
@@ -155,7 +157,7 @@ final class GpuLane implements Lane {
 
     // ---- Giving.
 
-    /** Gives the stream what it can take: GPU-1. */
+    /** Gives the stream as many submissions as possible: GPU-1. */
     void feed() {
         if (!feeding.ask()) {
             return;
@@ -185,7 +187,7 @@ final class GpuLane implements Lane {
             int count = next.submission.waitCount() + (commands == null ? 0 : commands.count()) + 1;
             int before = underWay.get();
             if (before > 0 && before + count > window) {
-                break; // GPU-4: the thread goes on once there is room
+                break; // GPU-4: the thread continues once there is room
             }
             if (!isOwn() && (count > window || launch != null || commands != null && commands.needsHost())) {
                 wake();
@@ -208,7 +210,7 @@ final class GpuLane implements Lane {
         return Thread.currentThread().equals(thread);
     }
 
-    /** Finds the events that a submission waits for; returns whether all are there, or follows one that is missing. */
+    /** Finds the events awaited by a submission; returns whether all are there, or follows the timeline of a missing event. */
     private boolean find(Submission next) {
         for (int i = 0; i < next.waitCount(); i++) {
             GpuTimeline other = (GpuTimeline) next.waitTimeline(i);
@@ -259,7 +261,7 @@ final class GpuLane implements Lane {
                 if (commands == null || !commands.needsHost()) {
                     device.run(stream, words.segment());
                 } else {
-                    runToEnd(next.event); // the driver may have this thread wait for what is before
+                    runToEnd(next.event); // the driver may block this thread for preceding commands
                     commands.giveInSteps(this);
                     record(next.event);
                 }
@@ -274,7 +276,7 @@ final class GpuLane implements Lane {
         stuck = false;
     }
 
-    /** The driver took only a part: the submission has failed, and its ticket is reached once that part, and what it waits for, is over. */
+    /** Fails a submission of which the driver took only a part. The ticket is reached after the end of this part and its waits. */
     private void refused(Held next, Throwable thrown) {
         next.submission.fail(
                 thrown instanceof IreeException cause
@@ -292,7 +294,7 @@ final class GpuLane implements Lane {
             commands.refuseGraph();
         }
         words.clear();
-        awaited.forEach(each -> words.await(each.handle)); // the driver may not have come to them
+        awaited.forEach(each -> words.await(each.handle)); // the driver may not have processed these waits
         words.record(next.event.handle);
         try {
             device.run(stream, words.segment());
@@ -300,11 +302,11 @@ final class GpuLane implements Lane {
             if (!device.isLost()) {
                 throw e;
             }
-            hardware.wakeWaiter(); // lost by this
+            hardware.wakeWaiter(); // lost by this run
         }
     }
 
-    /** A submission that will not be given has failed, and its ticket is reached once what was given before is over. */
+    /** Fails a submission that will not be given. The ticket is reached after the end of the submissions given before. */
     private void drop(Held next, IreeException cause) {
         next.submission.fail(cause);
         events.release(next.event);
@@ -326,7 +328,7 @@ final class GpuLane implements Lane {
         device.run(stream, words.segment());
     }
 
-    /** On the lane's thread: gives commands, and waits until they are over; tells of what is over before. */
+    /** On the lane's thread: gives commands, and waits for the end of the commands; reports submissions that end before. */
     void runToEnd(GpuWords some) {
         Event event = events.take();
         try {
@@ -342,7 +344,7 @@ final class GpuLane implements Lane {
     private void runToEnd(Event last) {
         device.run(stream, words.segment());
         while (awaitUnderWay()) {
-            // the next
+            // the next submission
         }
         device.awaitEvent(last.handle, SPIN_NANOS);
     }
@@ -356,7 +358,7 @@ final class GpuLane implements Lane {
 
     // ---- Waiting.
 
-    /** Has the thread look: GPU-5. */
+    /** Makes the thread look: GPU-5. */
     void wake() {
         bell.ring(thread);
     }
@@ -369,16 +371,16 @@ final class GpuLane implements Lane {
                 }
             } catch (RuntimeException | Error e) {
                 if (device.isLost()) {
-                    hardware.wakeWaiter(); // which reports the loss
+                    hardware.wakeWaiter(); // the waiter reports the loss
                     return;
                 }
                 hardware.fail("events of stream " + index + " cannot be waited for", e);
-                LockSupport.parkNanos(PAUSE_NANOS); // perhaps they can be later
+                LockSupport.parkNanos(PAUSE_NANOS); // waiting may succeed later
             }
         }
     }
 
-    /** Waits for the oldest submission and ends what is over; returns false when nothing is under way. */
+    /** Waits for the oldest submission and removes ended submissions; returns false when nothing is in flight. */
     private boolean awaitFirst() {
         if (awaitUnderWay()) {
             if (!held.isEmpty() && underWay.get() <= window / 2) {
@@ -403,7 +405,7 @@ final class GpuLane implements Lane {
         if (first == null) {
             return false;
         }
-        device.awaitEvent(first.handle, SPIN_NANOS); // only this thread removes it
+        device.awaitEvent(first.handle, SPIN_NANOS); // only this thread removes the event
         long ticket = removeFirst();
         try {
             while (isFirstOver()) {
@@ -423,7 +425,7 @@ final class GpuLane implements Lane {
         return first != null && device.isComplete(first.handle);
     }
 
-    /** On the lane's thread: tells of what is over; or that it is to give up. */
+    /** On the lane's thread: reports ended submissions; throws if the lane must give up. */
     void look() {
         hardware.checkTakesWork();
         long ticket = 0;
@@ -452,7 +454,7 @@ final class GpuLane implements Lane {
         return ticket;
     }
 
-    /** Ends the thread. Nothing is under way, or the device is lost. */
+    /** Ends the thread. Nothing is in flight, or the device is lost. */
     void stop() {
         stopped = true;
         boolean interrupted = false;
@@ -469,7 +471,7 @@ final class GpuLane implements Lane {
         }
     }
 
-    /** Releases the stream. All lanes have stopped: their threads feed each other's streams. */
+    /** Releases the stream. All lanes have stopped: the threads of lanes feed the streams of other lanes. */
     void close() {
         for (Held next; (next = held.poll()) != null; ) {
             events.release(next.event);

@@ -11,9 +11,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
-/** The collectives of NCCL or RCCL. */
+/** Collectives of NCCL or RCCL. */
 final class GpuLibrary extends StreamCollectives {
-    /** By element type of {@link Collective}; 16-bit integers are moved as if they were floats. */
+    /** By element type of {@link Collective}; 16-bit integers are moved as floats. */
     private static final int[] TYPES = {0, 1, 6, 6, 2, 3, 4, 5, 6, 7, 8, 9};
 
     /** By reduction of {@link Collective}. */
@@ -107,7 +107,7 @@ final class GpuLibrary extends StreamCollectives {
             words[at + 3] = root << Integer.SIZE | operation.kind();
             words[at + 4] = (long) REDUCTIONS[operation.reduction()] << Integer.SIZE | TYPES[operation.elementType()];
             words[at + 5] = elements;
-            // Of a broadcast only the root sends, and in place; of a reduction only the root receives.
+            // Only the root of a broadcast sends, and in place; only the root of a reduction receives.
             words[at + 6] = call.source() == 0 ? call.target() : call.source();
             words[at + 7] = call.target() == 0 ? call.source() : call.target();
             words[at + 8] = elements * operation.elementSize();

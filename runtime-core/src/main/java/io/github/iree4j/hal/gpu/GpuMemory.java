@@ -8,7 +8,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;
 
-/** An allocation, which keeps the device open. */
+/** An allocation, keeping the device open. */
 final class GpuMemory extends DriverMemory {
     private final GpuDevice device;
     private final Consumer<GpuDevice> free;
@@ -20,25 +20,25 @@ final class GpuMemory extends DriverMemory {
         device.retain();
     }
 
-    /** Memory of the device, which the host sees only if it is managed. */
+    /** Allocates memory of the device, visible to the host only if managed. */
     static GpuMemory ofDevice(GpuDevice device, long size, boolean managed) {
         long address = device.allocateMemory(size, managed);
         return new GpuMemory(device, address, managed ? address : 0, on -> on.freeMemory(address, managed));
     }
 
-    /** Pinned memory of the host. */
+    /** Allocates pinned memory of the host. */
     static GpuMemory ofHost(GpuDevice device, long size) {
         HostMemory made = device.allocateHostMemory(size);
         return new GpuMemory(device, made.address(), made.host(), on -> on.freeHostMemory(made.host()));
     }
 
-    /** Memory of the device that others own. */
+    /** Wraps memory of the device owned by others. */
     static GpuMemory ofOthers(GpuDevice device, long address, long size) {
         device.checkMemory(address, size);
         return new GpuMemory(device, address, 0, _ -> {});
     }
 
-    /** Memory of the host that others own. */
+    /** Registers memory of the host owned by others. */
     static GpuMemory registered(
             GpuDevice device, HostRegistrations registrations, long host, long size, boolean readOnly) {
         HostRegistrations.Import made = registrations.register(

@@ -5,21 +5,21 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The submissions of a lane that are under way: tickets that rise, and the events recorded after them. Guarded by its owner. */
+/** Submissions of a lane in flight: rising tickets, and the events recorded after the submissions. Guarded by the owner. */
 final class GpuPoints {
     private static final int INITIAL = 16; // a power of two, like the capacity
 
     private long[] tickets = new long[INITIAL];
     private int[] commands = new int[INITIAL];
     private @Nullable Event[] events = new @Nullable Event[INITIAL];
-    private int head; // counts up for ever, like the next
+    private int head; // counts up for ever, like tail
     private int tail;
 
     GpuPoints() {
         this(0);
     }
 
-    /** Empty, with counters that begin at a number. */
+    /** Creates an empty list with counters beginning at a number. */
     GpuPoints(int first) {
         this.head = first;
         this.tail = first;
@@ -62,29 +62,29 @@ final class GpuPoints {
         tail = count;
     }
 
-    /** The ticket of the oldest; not when it is empty. */
+    /** Returns the ticket of the oldest submission; not when empty. */
     long firstTicket() {
         return tickets[slot(head)];
     }
 
-    /** The commands of the oldest; not when it is empty. */
+    /** Returns the commands of the oldest submission; not when empty. */
     int firstCommands() {
         return commands[slot(head)];
     }
 
-    /** The event of the oldest; null when it is empty. */
+    /** Returns the event of the oldest submission; null when empty. */
     @Nullable
     Event first() {
         return isEmpty() ? null : events[slot(head)];
     }
 
-    /** The event of the latest; null when it is empty. */
+    /** Returns the event of the latest submission; null when empty. */
     @Nullable
     Event last() {
         return isEmpty() ? null : events[slot(tail - 1)];
     }
 
-    /** Removes the oldest; returns its event. */
+    /** Removes the oldest submission; returns its event. */
     @Nullable
     Event remove() {
         Event event = first();
@@ -94,9 +94,10 @@ final class GpuPoints {
     }
 
     /**
-     * The ticket of the last of the oldest submissions whose events pass a test; 0 when the oldest does not.
+     * Returns the last ticket in the leading run of submissions with events that pass a test; 0 when the oldest event
+     * fails.
      *
-     * @param test of an event; not called again once it has answered false
+     * @param test of an event; not called again after the first false
      */
     long lastOf(Predicate<Event> test) {
         long ticket = 0;
@@ -110,7 +111,7 @@ final class GpuPoints {
         return ticket;
     }
 
-    /** The event of the first submission whose ticket is at least this; null when there is none. */
+    /** Returns the event of the first submission with at least the given ticket; null for none. */
     @Nullable
     Event at(long ticket) {
         int low = head;

@@ -8,11 +8,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A counter for drivers whose events are binary: the value that the host has observed, and, on the timeline of a lane, the events of the
- * submissions that will raise it. A stream waits for a value by such an event; until there is one, its lane holds the submission back.
+ * A counter for drivers with binary events: the value observed by the host, and, on the timeline of a lane, the events
+ * of the submissions that will raise the value. A stream waits for a value by such an event; before the event exists,
+ * the lane of the stream holds the submission back.
  *
- * <p>Follows the design of IREE's CUDA driver ({@code cuda-hal.md}): the host and all streams signal and wait in any order, without host
- * functions on a stream.
+ * <p>Follows the design of IREE's CUDA driver ({@code cuda-hal.md}): the host and all streams signal and wait in any
+ * order, without host functions on a stream.
  */
 final class GpuTimeline extends Resource implements DriverTimeline {
     private final GpuHardware hardware;
@@ -26,9 +27,9 @@ final class GpuTimeline extends Resource implements DriverTimeline {
     /**
      * Creates a timeline.
      *
-     * @param lane the lane whose tickets are its values; null for none
-     * @param imported a foreign event, which raises it to the value; null for none
-     * @param value its initial value, or that of the event
+     * @param lane the lane whose tickets are the values; null for none
+     * @param imported a foreign event, raising the timeline to the value; null for none
+     * @param value the initial value, or the value of the event
      */
     GpuTimeline(GpuHardware hardware, @Nullable GpuLane lane, @Nullable Event imported, long value) {
         this.hardware = hardware;
@@ -47,12 +48,12 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
-    /** Whether this is a foreign event that the host has not seen complete: the driver sends no notification, so the host polls it. */
+    /** Returns whether this is a foreign event not yet seen complete by the host: the driver sends no notification, so the host polls the event. */
     boolean isImported() {
         return imported != null && reached.get() < last;
     }
 
-    /** Whether the host has observed a value. */
+    /** Returns whether the host has observed a value. */
     boolean hasReached(long value) {
         return reached.get() >= value;
     }
@@ -63,7 +64,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         raise(value);
     }
 
-    /** Raises the value, and notifies its waiters. */
+    /** Raises the value, and notifies waiters. */
     void raise(long value) {
         if (reached.getAndAccumulate(value, Math::max) >= value) {
             return;
@@ -72,7 +73,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         changed();
     }
 
-    /** Retains and returns an event for a value that is not reached; null while there is none. */
+    /** Retains and returns an event for an unreached value; null while there is none. */
     @Nullable
     Event event(long value) {
         if (imported != null) {
@@ -82,12 +83,12 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? null : lane.event(value);
     }
 
-    /** Has a lane fed after the next change. */
+    /** Registers a lane to be fed after the next change. */
     void follow(GpuLane follower) {
         held.add(follower);
     }
 
-    /** Called after a new event or a new value: feeds the lanes that wait. */
+    /** Called after a new event or a new value: feeds the waiting lanes. */
     void changed() {
         held.takeAll().forEach(GpuLane::feed);
     }

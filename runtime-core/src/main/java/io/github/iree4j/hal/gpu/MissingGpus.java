@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Finds out why a driver finds no device. */
+/** Finds the reason why a driver finds no device. */
 final class MissingGpus {
     private MissingGpus() {}
 
@@ -14,7 +14,7 @@ final class MissingGpus {
     }
 
     /**
-     * The same.
+     * Explains missing devices, given a directory.
      *
      * @param devices the directory of the operating system's devices
      */

@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Executables from before August 2024 ({@code schemas/cuda_executable_def.fbs} and {@code schemas/rocm_executable_def.fbs}): one
- * module, whose kernels are described by parallel vectors, and the program, not the executable, declares what dispatches pass. A
- * vector was inserted without a version number, in February 2022 for CUDA and in October 2023 for ROCm; the position of the image
- * distinguishes the versions:
+ * Executables from before August 2024 ({@code schemas/cuda_executable_def.fbs} and
+ * {@code schemas/rocm_executable_def.fbs}): a single module with kernels described by parallel vectors. The program,
+ * not the executable, declares the parameters of dispatches. A vector was inserted without a version number, in
+ * February 2022 for CUDA and in October 2023 for ROCm; the position of the image distinguishes the versions:
  *
  * <pre>
  *   slot   before                    since
@@ -29,7 +29,7 @@ final class OldGpuExecutable {
         FlatBuffer.Vector blocks = GpuExecutableFile.blocks(root, "block sizes", 1);
         FlatBuffer.Vector shared = hasShared ? GpuExecutableFile.exports(root, "shared memory sizes", 2) : null;
         checkCount("block sizes", blocks.count(), names.count());
-        if (shared != null && shared.count() != 0) { // left out when there is none
+        if (shared != null && shared.count() != 0) { // left out without shared memory
             checkCount("shared memory sizes", shared.count(), names.count());
         }
         List<Export> exports = new ArrayList<>();

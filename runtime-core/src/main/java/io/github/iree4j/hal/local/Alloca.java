@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Gives a buffer its storage: reserved when the operation is issued, or while it waits in line before that; available once executed. */
+/** Gives a buffer its storage: reserved when the operation is issued, or earlier, while waiting in line; available once executed. */
 final class Alloca extends HostOperation implements StorageRequest {
     private final LocalBuffer buffer;
     private final StorageGrant<HostMemory.Block> grant;

@@ -6,19 +6,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** How much memory Linux can give to this process. Reads files of the system each time; safe from any thread. */
+/** Memory that Linux can give to this process. Reads files of the system each time; safe from any thread. */
 final class AvailableMemory {
-    /** Where nothing is known or limited. */
+    /** Value without knowledge or without a limit. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
     private final Path root;
 
-    /** For the files of a system below a directory, usually {@code /}. */
+    /** Creates a reader of the system files below a directory, usually {@code /}. */
     AvailableMemory(Path root) {
         this.root = root;
     }
 
-    /** Bytes that processes can take before the machine swaps, caches of files counted as free; {@link #UNKNOWN} elsewhere than on Linux. */
+    /** Returns the bytes available before the machine swaps, caches of files counted as free; {@link #UNKNOWN} elsewhere than on Linux. */
     long ofMachine() {
         return lines("proc/meminfo")
                 .filter(line -> line.startsWith("MemAvailable:"))
@@ -27,12 +27,12 @@ final class AvailableMemory {
                 .orElse(UNKNOWN);
     }
 
-    /** Bytes that this process can take before a control group of its, or one that contains that, is full; {@link #UNKNOWN} without a limit. */
+    /** Returns the bytes available before a control group of this process, or a containing group, is full; {@link #UNKNOWN} without a limit. */
     long ofControlGroups() {
         return lines("proc/self/cgroup").mapToLong(this::ofControlGroup).min().orElse(UNKNOWN);
     }
 
-    /** A line is {@code number:controllers:path}; version 2 has no controllers. */
+    /** Reads a line of the form {@code number:controllers:path}; version 2 has no controllers. */
     private long ofControlGroup(String line) {
         String[] fields = line.split(":", 3);
         if (fields.length < 3) {
@@ -51,7 +51,7 @@ final class AvailableMemory {
                 : UNKNOWN;
     }
 
-    /** The room of a group and those that contain it. In a container, the path is often of the host, and only the top exists. */
+    /** Returns the room of a group and all containing groups. In a container, the path is often a path of the host, and only the top exists. */
     private long least(String top, String path, String limit, String usage, String cache) {
         long least = UNKNOWN;
         Path mounted = root.resolve(top);
@@ -75,7 +75,7 @@ final class AvailableMemory {
         return lines(file).mapToLong(AvailableMemory::number).findFirst().orElse(UNKNOWN);
     }
 
-    /** A limit of {@code max}, and one that is none because it is larger than any memory, are unknown. */
+    /** Parses a limit. Both {@code max} and a number larger than any memory mean no limit, and are unknown. */
     private static long number(String text) {
         try {
             long number = Long.parseLong(text.strip());

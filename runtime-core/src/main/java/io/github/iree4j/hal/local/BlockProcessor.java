@@ -9,9 +9,11 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes one recording at a time, on any number of threads that call {@link #drain}. Reusable; allocates nothing per command.
+ * Executes a single recording at a time, on any number of threads calling {@link #drain}. Reusable; allocates nothing per
+ * command.
  *
- * <p>Threads claim tiles of the open region. The thread that finishes the last tile opens the next region, or ends the execution.
+ * <p>Threads claim tiles of the open region. The thread finishing the last tile opens the next region, or ends the
+ * execution.
  */
 abstract class BlockProcessor {
     /*
@@ -20,29 +22,31 @@ abstract class BlockProcessor {
      *   CLAIMS   63..32 epoch | 31..0 left      tiles of the open region not yet claimed; compare-and-set takes some
      *   UNDONE   tiles of the open region that have not been run
      *
-     * The epoch rises with every region, so that a claim based on an earlier region fails.
+     * The epoch rises with every region, so a claim based on an earlier region fails.
      *
-     * BLOCK-1: every tile is claimed once. A claim that succeeds was based on the open region: that is not complete before the
-     * tile is done, so neither the epoch nor anything in `region` has changed between the read of CLAIMS and the compare-and-set.
-     * BLOCK-2: a region is opened once all tiles before it are done, by one thread: the one whose subtraction brings UNDONE to 0.
-     * BLOCK-3: the thread that runs a tile sees what the tiles of earlier regions wrote: their threads subtract from UNDONE when they are done, the
-     *   last of them writes CLAIMS, and a claim reads it.
+     * BLOCK-1: every tile is claimed once. A successful claim was based on the open region. This region is not complete
+     * before the tile is done, so neither the epoch nor anything in `region` has changed between the read of CLAIMS and
+     * the compare-and-set.
+     * BLOCK-2: a region is opened once all earlier tiles are done, by one thread: the thread whose subtraction brings
+     * UNDONE to 0.
+     * BLOCK-3: the thread running a tile sees everything written by the tiles of earlier regions: the threads of these
+     * tiles subtract from UNDONE when done, the last of the threads writes CLAIMS, and a claim reads CLAIMS.
      */
     private static final int CLAIMS = 16; // 128 bytes from the header of the array
     private static final int UNDONE = 32;
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle FAILURE;
 
-    /** Long enough for the costs of a claim not to matter, short enough for cancellation and other work. */
+    /** Duration of a claim: long enough to hide the cost of claiming, short enough for cancellation and other work. */
     private static final int CLAIM_NANOS = 20_000;
 
-    /** A drain that has taken this long, by the known durations of its tiles, returns to let its thread look for other work. */
+    /** Longest drain, by the known durations of its tiles; the thread then looks for other work. */
     private static final long DRAIN_NANOS = 200_000;
 
-    /** Tiles per claim where their duration is unknown and there are plenty. */
+    /** Tiles per claim for tiles of unknown duration, when there are plenty. */
     private static final int UNTIMED_CLAIM = 8;
 
-    /** Cost of waking another worker: shorter work is not worth it. */
+    /** Cost of waking another worker: shorter work is not worth a wake-up. */
     private static final int WAKE_NANOS = 5_000;
 
     static {
@@ -57,8 +61,9 @@ abstract class BlockProcessor {
     private final int workers;
 
     /*
-     * Written by the thread that owns the processor while no tile can be claimed: the one that begins an execution, then each that
-     * completes a region. Published by CLAIMS. A thread that lost the race for a tile may read stale values here and must not act on them.
+     * Written by the thread owning the processor while no tile can be claimed: the thread beginning an execution, then
+     * each thread completing a region. Published by CLAIMS. A thread that lost the race for a tile may read stale
+     * values here and must not act on these values.
      */
     private final PinnedBuffers pins = new PinnedBuffers();
     private final Region region = new Region();
@@ -69,31 +74,31 @@ abstract class BlockProcessor {
     @SuppressWarnings("unused") // through FAILURE
     private @Nullable IreeException failure;
 
-    /** Creates a processor whose recordings run on at most the given number of workers. */
+    /** Creates a processor running recordings on at most the given number of workers. */
     BlockProcessor(int workers) {
         this.workers = workers;
     }
 
     /**
-     * Requests threads for the region that was opened. Called by a thread in {@link #drain}, which returns to it or ensures that
+     * Requests threads for the opened region. Called in {@link #drain}, by a thread that returns there or ensures that
      * another thread does, or in {@link #begin} for the first region.
      */
     abstract void want(int drainers, boolean first);
 
-    /** Returns why the remaining tiles must not run; null while they may. Called before every claim. */
+    /** Returns the reason for not running the remaining tiles; null while they may run. Called before every claim. */
     abstract @Nullable IreeException stopped();
 
-    /** The execution is complete, and another may begin at once. Called by the thread that finished it. */
+    /** Reports that the execution is complete; another may begin at once. Called by the finishing thread. */
     abstract void ended(@Nullable IreeException cause);
 
     /**
      * Begins an execution. Only while none is in progress.
      *
      * @param commands the recording
-     * @param from its first region
+     * @param from the first region of the recording
      * @param to the region after the last
      * @param table the contents of the slots
-     * @param call the call that it is executed for; null for none
+     * @param call the executing call; null for none
      */
     final void begin(Recording commands, int from, int to, @Nullable BindingTable table, @Nullable MemoryHolder call) {
         FAILURE.set(this, null);
@@ -109,20 +114,20 @@ abstract class BlockProcessor {
         advance(commands, true);
     }
 
-    /** Whether there are tiles to claim; a racy snapshot. */
+    /** Returns whether there are tiles to claim; a racy snapshot. */
     final boolean isOpen() {
         return (int) claimsAcquire() != 0;
     }
 
-    /** Whether tiles of the open region are running or claimable, a racy snapshot: another region or the end follows soon. */
+    /** Returns whether tiles of the open region are running or claimable, a racy snapshot: another region or the end follows soon. */
     final boolean isBusy() {
         return (long) WORD.getOpaque(words, UNDONE) > 0;
     }
 
     /**
-     * Claims and runs tiles of the open region until there are none, or for a while.
+     * Claims and runs tiles of the open region until none are left, or for a while.
      *
-     * @return whether there were any
+     * @return whether there were any tiles
      */
     final boolean drain(TileRunner worker) {
         long claim = claimsAcquire();
@@ -132,7 +137,7 @@ abstract class BlockProcessor {
         int epoch = (int) (claim >>> 32);
         int done = 0;
         long spent = 0;
-        // Once a tile is claimed here the epoch stays, until it is done.
+        // A tile claimed here keeps the epoch until the tile is done.
         while ((int) claim != 0 && (int) (claim >>> 32) == epoch && spent < DRAIN_NANOS) {
             int left = (int) claim;
             int tile = region.tiles - left;
@@ -149,7 +154,7 @@ abstract class BlockProcessor {
             if (cause == null) {
                 run(worker, command, tile, count);
             } else {
-                fail(cause); // the remaining tiles were claimed in order not to run
+                fail(cause); // the remaining tiles were claimed to prevent a run
             }
             done += count;
             spent += nanosOf(command, count);
@@ -165,7 +170,7 @@ abstract class BlockProcessor {
         return true;
     }
 
-    /** How many tiles to claim at once. Values read here may be stale, see above. */
+    /** Returns the number of tiles to claim at once. Values read here may be stale, see above. */
     private int claimSize(int command, int tile) {
         int rest = region.start[command + 1] - tile;
         int nanos = region.nanos[command];
@@ -199,7 +204,7 @@ abstract class BlockProcessor {
         FAILURE.compareAndSet(this, null, cause);
     }
 
-    /** All tiles of the region are done: opens the next that has any, or ends the execution. */
+    /** Ends a region after its last tile: opens the next region with tiles, or ends the execution. */
     private void advance(@Nullable Recording commands, boolean first) {
         IreeException cause = failureAcquire();
         while (cause == null && commands != null && nextRegion < lastRegion) {

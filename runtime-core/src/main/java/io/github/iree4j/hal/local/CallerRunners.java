@@ -7,9 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command runners of threads that are not workers: submitters of small work, and threads that execute for another kind of
- * device. Lends each to one thread at a time; the lowest free one first, so that warm memory is reused. Safe from any thread,
- * without locks.
+ * Command runners of threads other than workers: submitters of small work, and threads executing for another kind of
+ * device. Lends each runner to a single thread at a time; the lowest free runner first, so warm memory is reused. Safe from
+ * any thread, without locks.
  */
 final class CallerRunners {
     private static final int COUNT = Long.SIZE;
@@ -30,12 +30,12 @@ final class CallerRunners {
         this.maxConcurrency = maxConcurrency;
     }
 
-    /** How many workers may run one recording. */
+    /** Returns the maximum number of workers running a recording. */
     int maxConcurrency() {
         return maxConcurrency;
     }
 
-    /** Lends one, or null when all are lent. */
+    /** Lends a runner, or returns null when all are lent. */
     @Nullable
     CommandRunner tryAcquire() {
         for (long bits = free.get(); bits != 0; bits = free.get()) {
@@ -52,7 +52,7 @@ final class CallerRunners {
         return null;
     }
 
-    /** Lends one; waits while all are lent. */
+    /** Lends a runner; waits while all are lent. */
     CommandRunner acquire() {
         for (; ; ) {
             CommandRunner runner = tryAcquire();
@@ -63,7 +63,7 @@ final class CallerRunners {
         }
     }
 
-    /** Takes one back. */
+    /** Takes a runner back. */
     void release(CommandRunner runner) {
         free.getAndUpdate(bits -> bits | 1L << runner.worker().index - firstIndex);
         if (closed) {
@@ -72,9 +72,9 @@ final class CallerRunners {
     }
 
     /**
-     * Waits until none is lent, or for the deadline.
+     * Waits for the return of all runners, or for the deadline.
      *
-     * @return true when none is lent
+     * @return true when no runner is lent
      */
     boolean awaitReturned(long deadline) {
         while (free.get() != -1) {
@@ -86,7 +86,7 @@ final class CallerRunners {
         return true;
     }
 
-    /** Frees the memory of free guests now, and of the others on their return. */
+    /** Frees the memory of free guests now, and of the other guests on return. */
     void close() {
         closed = true;
         for (int i = 0; i < COUNT; i++) {

@@ -15,13 +15,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves and reduces the elements of a collective whose participants have all arrived. In ascending order of rank, so that results
- * do not depend on the order of arrival. Needs no extra memory: works in place where sources and targets coincide.
+ * Moves and reduces the elements of a collective after all participants have arrived. In ascending order of rank, so
+ * results do not depend on the order of arrival. Needs no extra memory: works in place where sources and targets
+ * coincide.
  */
 final class CollectiveWork {
     private CollectiveWork() {}
 
-    /** On the CPU, a group needs nothing of its own. */
+    /** On the CPU, a group needs no state. */
     enum Backend implements CollectiveBackend {
         INSTANCE;
 
@@ -44,7 +45,7 @@ final class CollectiveWork {
         }
     }
 
-    /** A collective of all participants, by rank. */
+    /** Executes a collective of all participants, by rank. */
     private static void all(List<CollectiveArrival> members) {
         CollectiveArrival first = members.getFirst();
         int count = members.size();
@@ -100,7 +101,7 @@ final class CollectiveWork {
         }
     }
 
-    /** A transfer from one participant to another. */
+    /** Executes a transfer between two participants. */
     private static void transfer(CollectiveArrival from, CollectiveArrival to) {
         long bytes = from.elementCount() * from.operation().elementSize();
         copy(source(from), 0, target(to), 0, bytes);

@@ -4,7 +4,7 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.record.Recording;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that runs regions of a recording: on one thread, or on several through a {@link BlockProcessor}. */
+/** An operation running regions of a recording: on a single thread, or on several through a {@link BlockProcessor}. */
 abstract class CommandOperation extends HostOperation {
     private final CallerRunners guests;
     private @Nullable DurationEstimate estimate;
@@ -14,23 +14,23 @@ abstract class CommandOperation extends HostOperation {
         this.guests = guests;
     }
 
-    /** The recording to run. Valid while the operation is retained. */
+    /** Returns the recording to run. Valid while the operation is retained. */
     abstract Recording recording();
 
-    /** The first region to run. */
+    /** Returns the first region to run. */
     int firstRegion() {
         return 0;
     }
 
-    /** The region after the last to run. */
+    /** Returns the region after the last region to run. */
     int endRegion() {
         return recording().regionCount();
     }
 
-    /** The contents of the slots. */
+    /** Returns the contents of the slots. */
     abstract @Nullable BindingTable bindings();
 
-    /** Whether it is one dispatch that was submitted without a command buffer. */
+    /** Returns whether the operation is a single dispatch, submitted without a command buffer. */
     boolean isSingleDispatch() {
         return false;
     }
@@ -40,7 +40,7 @@ abstract class CommandOperation extends HostOperation {
         return estimate().nanos();
     }
 
-    /** Whether it is over earlier when workers are woken for it. */
+    /** Returns whether waking workers would end the operation earlier. */
     boolean isWorthSharing(long wakeNanos) {
         return estimate().isWorthSharing(wakeNanos);
     }

@@ -5,14 +5,15 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded multi-producer, multi-consumer FIFO queue that neither locks nor allocates: Dmitry Vyukov's bounded queue.
+ * A bounded multi-producer, multi-consumer FIFO queue without locks and allocations: Dmitry Vyukov's bounded queue.
  *
- * <p>Each place has a turn: position p may be filled when it is p, emptied when it is p + 1, and filled again when it is p + capacity.
+ * <p>Each place has a turn: position p may be filled at turn p, emptied at turn p + 1, and filled again at turn p +
+ * capacity.
  *
- * <p>RING-2: an accepted operation is taken once, by a thread that sees everything written before it was added.
+ * <p>RING-2: an accepted operation is taken once, by a thread seeing everything written before the addition.
  */
 final class CommandRing {
-    // Each position has its own cache lines: producers write one, consumers the other.
+    // Each position has its own cache lines: producers write one position, consumers the other.
     private static final int ADDED = 16;
     private static final int TAKEN = 32;
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
@@ -32,7 +33,7 @@ final class CommandRing {
         }
     }
 
-    /** Adds an operation; false when there is no room. */
+    /** Adds an operation; returns false without room. */
     boolean offer(CommandOperation operation) {
         for (long position = positionVolatile(ADDED); ; position = positionVolatile(ADDED)) {
             int place = (int) position & mask;
@@ -48,7 +49,7 @@ final class CommandRing {
         }
     }
 
-    /** Takes the first operation; null when there is none whose addition is complete. */
+    /** Takes the first operation; null without a completely added operation. */
     @Nullable
     CommandOperation poll() {
         for (long position = positionVolatile(TAKEN); ; position = positionVolatile(TAKEN)) {

@@ -6,12 +6,12 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a recording on the calling thread, command by command. Reusable; used by one thread at a time. Allocates nothing per command. */
+/** Runs a recording on the calling thread, command by command. Reusable; used by a single thread at a time. Allocates nothing per command. */
 final class CommandRunner {
-    /** How long to run between checks for cancellation. */
+    /** Running time between checks for cancellation. */
     private static final int LOOK_NANOS = 200_000;
 
-    /** The same in tiles, where their duration is unknown. */
+    /** Number of tiles between checks for cancellation, for tiles of unknown duration. */
     private static final int UNTIMED_TILES = 64;
 
     private final PinnedBuffers pins = new PinnedBuffers();
@@ -27,12 +27,13 @@ final class CommandRunner {
     }
 
     /**
-     * Executes regions of a recording whose submission has been checked.
+     * Executes regions of a recording after the submission has been checked.
      *
      * @param from the first region
      * @param to the region after the last
      * @param operation polled for a failure, which ends the run
-     * @throws IreeException when a buffer has no storage, a range known only now does not fit, a kernel fails, or the operation has failed
+     * @throws IreeException when a buffer has no storage, a range known only now does not fit, a kernel fails, or the
+     *     operation has failed
      */
     void run(Recording commands, int from, int to, @Nullable BindingTable table, HostOperation operation) {
         pins.pin(commands, table, operation.call());
@@ -61,7 +62,7 @@ final class CommandRunner {
             if (failure != null) {
                 throw failure;
             }
-            if (pins.isUnwanted()) { // the thread of the call may be this one, and nobody else withdraws the operation
+            if (pins.isUnwanted()) { // this thread may be the call's thread, and nobody else withdraws the operation
                 throw new IreeException(StatusCode.CANCELLED, operation.name() + " was abandoned with its call");
             }
             int next = end - tile <= step ? end : tile + step;

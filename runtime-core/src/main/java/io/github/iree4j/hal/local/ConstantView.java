@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A call's view of a constant: a private mapping, which detects stores, since kernels do not declare what they write. */
+/** A call's view of a constant: a private mapping that detects stores, since kernels do not declare their writes. */
 final class ConstantView extends ConstantViews.View {
     private static final Logger LOG = LoggerFactory.getLogger(ConstantView.class);
 
-    /** Bytes, at most those of the system's pages. */
+    /** Bytes, no larger than the system's pages. */
     private static final long PAGE = 4096;
 
     private final PrivateView memory;
     private final HostMemory.Block block;
-    private @Nullable SealedMemory sealed; // a copy with which other views begin; guarded by this
+    private @Nullable SealedMemory sealed; // a copy as the source of other views; guarded by this
 
     private ConstantView(PrivateView memory) {
         this.memory = memory;
@@ -33,7 +33,7 @@ final class ConstantView extends ConstantViews.View {
      *
      * @param constant the bytes
      * @param owner keeps the bytes valid; null when not needed
-     * @return null when the bytes cannot be mapped
+     * @return null for bytes without a mapping
      */
     static @Nullable ConstantViews<ConstantView> of(MemorySegment constant, @Nullable RefCounted owner) {
         if (!SealedMemory.contains(constant)) {
@@ -52,7 +52,7 @@ final class ConstantView extends ConstantViews.View {
         return memory;
     }
 
-    /** Its bytes, copied once to where they can be mapped. */
+    /** Returns the view's bytes, copied once to mappable memory. */
     private synchronized MemorySegment sealed() {
         if (sealed == null) {
             SealedMemory copy = SealedMemory.create(memory.bytes().byteSize());
@@ -69,8 +69,8 @@ final class ConstantView extends ConstantViews.View {
     }
 
     /**
-     * Stores into every page of a range of a view, so that system calls can write it: these fail where a store makes the page
-     * writable.
+     * Stores into every page of a range of a view, so that system calls can write the range: a system call fails where
+     * a store would make the page writable.
      */
     static void touch(MemorySegment range) {
         long size = range.byteSize();

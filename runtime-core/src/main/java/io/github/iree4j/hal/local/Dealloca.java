@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Takes a buffer's storage away in queue order. */
 final class Dealloca extends HostOperation implements StorageRelease {
     private final LocalBuffer buffer;
-    private volatile boolean ahead; // passed on to operations that run after this
+    private volatile boolean ahead; // whether passed on to subsequent operations
 
     Dealloca(LocalBuffer buffer) {
         super("dealloca");
@@ -47,7 +47,7 @@ final class Dealloca extends HostOperation implements StorageRelease {
 
     @Override
     protected void failed(IreeException cause) {
-        if (ahead) { // it did not run, but the storage was passed on
+        if (ahead) { // the dealloca did not run, but the storage was passed on
             ahead = false;
             buffer.endAccess();
         }

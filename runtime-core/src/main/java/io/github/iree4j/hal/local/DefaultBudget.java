@@ -5,27 +5,27 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 
 /**
- * The memory that devices of the CPU may take together where nothing is configured. There is no other safeguard: the system overcommits memory
- * and kills the process that touches it.
+ * Default limit for the total memory of the CPU's devices, without configuration. No other safeguard exists: the system
+ * overcommits memory and kills the process touching the memory.
  *
- * <p>Half of what is available on the machine, which has other processes, and three quarters of what the container has room for, both
- * after the Java heap at its maximum and a reserve for metaspace, code and threads. At least an eighth of what there is, for a heap that
- * leaves nothing.
+ * <p>The limit is the smaller of two shares: half of the memory available on the machine, which has other processes,
+ * and three quarters of the room in the container, both after the maximum Java heap and a reserve for metaspace, code
+ * and threads. The limit is at least an eighth of the available memory, for a heap that leaves nothing.
  *
- * @param machine bytes that are available on the machine now
- * @param container bytes that this process may still take, by the limits of its container or the size of the machine
+ * @param machine bytes available on the machine now
+ * @param container bytes still available to this process, by the limits of its container or the size of the machine
  * @param heap maximum of the Java heap, bytes
  */
 record DefaultBudget(long machine, long container, long heap) {
-    /** Memory of a Java process beside its heap, bytes. A guess: Spring Boot with a web server takes about half of it. */
+    /** Memory of a Java process beside the heap, bytes. A guess: Spring Boot with a web server takes about half. */
     static final long RESERVE = 512L << 20;
 
-    /** The same at most, as a fraction of what there is. */
+    /** Limit of the reserve, as a fraction of the available memory. */
     private static final long RESERVED_AT_MOST = 8;
 
     private static final long AT_LEAST = 8;
 
-    /** As of this moment. */
+    /** Returns the figures as of this moment. */
     static DefaultBudget now() {
         long heap = Runtime.getRuntime().maxMemory();
         long all = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
@@ -36,12 +36,12 @@ record DefaultBudget(long machine, long container, long heap) {
                 Math.min(all, available.ofMachine()), Math.min(all, available.ofControlGroups()), heap);
     }
 
-    /** The budget of each of several devices. */
+    /** Returns the budget of each of several devices. */
     long bytes(int devices) {
         return Math.max(1, bytes() / devices);
     }
 
-    /** The budget of all. */
+    /** Returns the budget of all devices together. */
     long bytes() {
         long least = Math.min(machine, container);
         long java = heap + Math.min(RESERVE, least / RESERVED_AT_MOST);

@@ -6,8 +6,8 @@ import io.github.iree4j.hal.record.Recording;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Estimates how long a recording takes on one thread, and on all workers at once. Decides which threads run it, so the order of magnitude
- * suffices. Confined to the thread that has the operation.
+ * Estimates the duration of a recording on a single thread, and on all workers at once. Decides about the executing threads,
+ * so the order of magnitude suffices. Confined to the thread owning the operation.
  */
 final class DurationEstimate {
     private static final long DISPATCH_NANOS = 150;
@@ -15,10 +15,10 @@ final class DurationEstimate {
     private static final long WORKGROUP_NANOS = 250;
     private static final long BYTES_PER_NANO = 8;
 
-    /** What a region costs in addition when several threads run it: they meet at its end, and its data moves between their caches. */
+    /** Additional cost of a region run by several threads: the threads meet at the end, and the data moves between their caches. */
     private static final long MEETING_NANOS = 4_000;
 
-    /** A guess may be wrong by any factor: work that seems to take longer than this may be worth any number of workers. */
+    /** A guess may be wrong by any factor: work that seems longer than this may be worth any number of workers. */
     private static final long GUESS_NANOS = 10_000;
 
     /** Longer than anything that counts as short. */
@@ -28,14 +28,15 @@ final class DurationEstimate {
     private long nanos = HostOperation.UNKNOWN;
     private long shared = HostOperation.UNKNOWN;
     private boolean isGuess;
-    private long undivided; // of a region: the longest part that only one thread can do
+    private long undivided; // the longest indivisible part of a region
 
     /**
-     * Estimates from earlier durations of the workgroups of its dispatches, otherwise from their number and the bytes bound to them.
+     * Estimates from earlier durations of the dispatches' workgroups, otherwise from the number of workgroups and the
+     * bytes bound.
      *
      * @param from the first region
      * @param to the region after the last
-     * @param workers that may share the work
+     * @param workers workers able to share the work
      */
     DurationEstimate(Recording recording, int from, int to, @Nullable BindingTable table, int workers) {
         this.table = table;
@@ -62,12 +63,12 @@ final class DurationEstimate {
         shared = together;
     }
 
-    /** On one thread; {@link HostOperation#UNKNOWN} when there is no basis for an estimate, or it would take long. */
+    /** Returns the duration on a single thread; {@link HostOperation#UNKNOWN} without a basis for an estimate, or for long work. */
     long nanos() {
         return nanos;
     }
 
-    /** Whether the work is over earlier when workers are woken for it, or may be. */
+    /** Returns whether waking workers ends the work earlier, or may do so. */
     boolean isWorthSharing(long wakeNanos) {
         return nanos == HostOperation.UNKNOWN || (isGuess ? nanos > GUESS_NANOS : nanos - shared > wakeNanos);
     }

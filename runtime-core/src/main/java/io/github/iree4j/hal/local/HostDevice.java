@@ -39,14 +39,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device whose memory is the host's and whose operations are {@link HostOperation}s; what runs them is up to the kind of device, which adds
- * its queues before it is used. Safe from any thread.
+ * A device with host memory and {@link HostOperation}s. The kind of device decides who runs the operations, and adds
+ * the queues before use. Safe from any thread.
  */
 public abstract class HostDevice implements Device, ChannelHost {
     /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
-    /** How long close() waits for kernels to return. */
+    /** Limit of the wait for returning kernels in close(). */
     protected static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private final DeviceInfo info;
@@ -57,19 +57,19 @@ public abstract class HostDevice implements Device, ChannelHost {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
-    private final ChannelParams channel; // of those that leave it to the device
-    private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
-    private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
+    private final ChannelParams channel; // defaults for channels that leave the parameters to the device
+    private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // the open channels
+    private final AtomicBoolean quiet = new AtomicBoolean(); // true once all work has ended
     private volatile @Nullable IreeException lost; // the cause of the loss
     private volatile boolean closed;
 
     /**
      * Creates a device without queues.
      *
-     * @param info its description
-     * @param options its options, as many queues as they say, at least one
-     * @param wakes resumes operations released by a signal, where that takes long
-     * @param guests what threads other than workers run commands with
+     * @param info the description
+     * @param options the options, including the number of queues; at least 1 queue is made
+     * @param wakes resumes operations released by a signal, where this takes long
+     * @param guests command runners of threads other than workers
      */
     HostDevice(DeviceInfo info, DeviceOptions options, Executor wakes, CallerRunners guests) {
         this.info = info;
@@ -84,10 +84,10 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     /**
-     * Creates a device without queues whose operations are run by other threads than workers.
+     * Creates a device without queues for operations run by threads other than workers.
      *
-     * @param info its description
-     * @param options its options, as many queues as they say, at least one
+     * @param info the description
+     * @param options the options, including the number of queues; at least 1 queue is made
      */
     protected HostDevice(DeviceInfo info, DeviceOptions options) {
         this(info, options, QueueBackend.SAME_THREAD, new CallerRunners(0, 1));
@@ -96,27 +96,27 @@ public abstract class HostDevice implements Device, ChannelHost {
     /**
      * Adds the next queue.
      *
-     * @param queue its index
-     * @param scheduler its scheduler
+     * @param queue the index
+     * @param scheduler the scheduler
      */
     protected final void addQueue(int queue, QueueScheduler scheduler) {
         queues.add(new LocalQueue(this, queue, scheduler));
         scheduler.whenIdle(memory.pools()::idle);
     }
 
-    /** Returns the number of workgroups that run at once. */
+    /** Returns the number of workgroups running at once. */
     protected abstract int concurrency();
 
-    /** Returns the helper that runs work of the queues on a thread that waits for one of them; null for none. */
+    /** Returns the helper running work of the queues on threads that wait for a queue; null for none. */
     protected @Nullable WaitHelper helper() {
         return null;
     }
 
     /**
-     * Stops what runs operations, waits for it, and calls {@link #free}; on another thread where the calling one would wait for itself. The
-     * schedulers were closed before.
+     * Stops the execution of operations, waits for the end, and calls {@link #free}; on another thread where the
+     * calling thread would wait for itself. The schedulers were closed before.
      *
-     * @param cause what operations that have not run fail with
+     * @param cause the failure of operations that have not run
      */
     protected abstract void stop(IreeException cause);
 
@@ -273,8 +273,8 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     /**
-     * Reports the loss of the device. Pending operations, later submissions, and every collective group that has a participant on this device
-     * fail with the cause. Operations that were issued are completed by what runs them.
+     * Reports the loss of the device. Pending operations, later submissions, and every collective group with a
+     * participant on this device fail with the cause. Issued operations are completed by their executors.
      *
      * @param cause the cause
      */
@@ -299,9 +299,9 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     /**
-     * Waits until no thread that is not a worker runs commands, and frees the memory. Idempotent.
+     * Waits until all threads other than workers have finished running commands, and frees the memory. Idempotent.
      *
-     * @param deadline until when, {@link System#nanoTime}
+     * @param deadline the end of the wait, {@link System#nanoTime}
      * @throws IreeException DEADLINE_EXCEEDED when such a thread does not return in time
      */
     protected final void free(long deadline) {
@@ -315,10 +315,10 @@ public abstract class HostDevice implements Device, ChannelHost {
         }
     }
 
-    /** Frees what workers run commands with. Called once, when they no longer do. */
+    /** Frees the command runners of workers. Called once, when workers no longer run commands. */
     protected void freeRunners() {}
 
-    /** The failure of a close that takes too long. */
+    /** Returns the failure of a close that takes too long. */
     final IreeException notClosed(String what) {
         return new IreeException(
                 StatusCode.DEADLINE_EXCEEDED,

@@ -26,13 +26,14 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory of one local device: pools over host memory, shared by all programs on the device. Blocks outlive {@link #close()} until they are released. Safe from any thread.
+ * Native memory of a local device: pools over host memory, shared by all programs on the device. Blocks outlive
+ * {@link #close()} until released. Safe from any thread.
  */
 final class HostMemory {
-    /** Alignment that compiled code expects of every buffer. */
+    /** Alignment expected by compiled code of every buffer. */
     static final long ALIGNMENT = HostSlabProvider.ALIGNMENT;
 
-    /** The largest alignment that can be requested: a huge page. */
+    /** Largest alignment of a request: a huge page. */
     static final long MAXIMUM_ALIGNMENT = ReservationRequest.MAXIMUM_ALIGNMENT;
 
     /** Fill byte for freed memory, where poisoning is enabled. */
@@ -58,19 +59,19 @@ final class HostMemory {
                 .build();
     }
 
-    /** Uses large pages where the native library is available: they are faster to allocate, see SlabBenchmark. */
+    /** Uses large pages where the native library is available: large pages are faster to allocate, see SlabBenchmark. */
     private static HostSlabProvider slabs() {
         return NativeLibrary.unavailabilityCause() == null
                 ? new HostSlabProvider(SlabMemory::allocate)
                 : new HostSlabProvider();
     }
 
-    /** A piece of native memory. Released once, by its acquirer. */
+    /** A piece of native memory. Released once, by the acquirer. */
     static final class Block extends BufferStorage {
         final MemorySegment segment;
         final long address;
 
-        private final @Nullable MemorySegment slab; // that contains it; null for imported memory
+        private final @Nullable MemorySegment slab; // the containing slab; null for imported memory
 
         private Block(MemorySegment segment, @Nullable MemorySegment slab, @Nullable Reservation reservation) {
             super(reservation);
@@ -79,10 +80,10 @@ final class HostMemory {
             this.address = segment.address();
         }
 
-        /** Placeholder where there is no block yet. */
+        /** Placeholder for a block to come. */
         static final Block NONE = imported(MemorySegment.NULL);
 
-        /** A block of imported host memory. */
+        /** Creates a block of imported host memory. */
         static Block imported(MemorySegment segment) {
             return new Block(segment, null, null);
         }
@@ -103,12 +104,12 @@ final class HostMemory {
         }
     }
 
-    /** The device that owns the memory. */
+    /** Returns the device owning the memory. */
     Device device() {
         return device;
     }
 
-    /** The pools for memory in queue order. */
+    /** Returns the pools for memory in queue order. */
     PoolSet pools() {
         return pools;
     }
@@ -127,9 +128,10 @@ final class HostMemory {
     }
 
     /**
-     * Allocates memory with undefined contents, until the host releases it.
+     * Allocates memory with undefined contents, until the host releases the memory.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the system has no more, FAILED_PRECONDITION when closed
+     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the system has no more, FAILED_PRECONDITION when
+     *     closed
      */
     Block acquire(BufferParams params, long size) {
         ReservationRequest request = request(params, size).asPersistent();

@@ -8,14 +8,12 @@ import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An operation that the host executes. Its buffers are pinned while it runs; if it has to wait, what it uses is retained.
- */
+/** An operation executed by the host. The buffers are pinned during execution; if the operation has to wait, its resources are retained. */
 public abstract class HostOperation extends QueueOperation {
     /** An unknown duration. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
-    /** The operation behind this one on a {@link ReadyList}, which writes it. */
+    /** The next operation on a {@link ReadyList}, written by this list. */
     @Nullable
     HostOperation next;
 
@@ -24,57 +22,58 @@ public abstract class HostOperation extends QueueOperation {
     }
 
     /**
-     * Does the work, all of it on this thread.
+     * Does all of the work on this thread.
      *
-     * @throws IreeException the failure that the operation's signals get
+     * @throws IreeException the failure for the operation's signals
      */
     abstract void run();
 
-    /** As {@link #run()}, for a thread that has a command runner. */
+    /** As {@link #run()}, for a thread with a command runner. */
     void run(CommandRunner runner) {
         run();
     }
 
-    /** Returns what {@link #run()} is likely to take, in nanoseconds, estimated from the work; or {@link #UNKNOWN}. */
+    /** Returns the likely duration of {@link #run()}, in nanoseconds, estimated from the work; or {@link #UNKNOWN}. */
     abstract long nanos();
 
-    /** Whether it may block: on files, or because it is user code. Such work never runs on a worker, which others depend on. */
+    /** Returns whether the operation may block: on files, or in user code. Such work never runs on a worker, because others depend on workers. */
     boolean mayBlock() {
         return false;
     }
 
-    /** Whether it does something outside of the device: calls code of others, or reads or writes a file. */
+    /** Returns whether the operation acts outside of the device: calls foreign code, or reads or writes a file. */
     boolean reachesOut() {
         return mayBlock();
     }
 
     /**
-     * Starts it asynchronously; for work that completes without a waiting thread.
+     * Starts the operation asynchronously; for work that completes without a waiting thread.
      *
-     * @param over notified once when it is complete, with the result of execute(); by any thread, possibly before this returns
-     * @return false when it must be executed instead; then nothing was started
+     * @param over notified once on completion, with the result of execute(); by any thread, possibly before this method
+     *     returns
+     * @return false when the operation must be executed instead; then nothing was started
      */
     boolean start(Consumer<@Nullable IreeException> over) {
         return false;
     }
 
-    /** Returns why the rest of it must not run, or null. */
+    /** Returns the reason for not running the rest, or null. */
     final @Nullable IreeException stopped() {
         return stopCause();
     }
 
-    /** Whether the calling thread is submitting it. */
+    /** Returns whether the calling thread is submitting the operation. */
     final boolean isSubmittedHere() {
         return isBeingSubmitted();
     }
 
-    /** The call that it belongs to, if the calling thread has made that call and executes its operations; else null. */
+    /** Returns the owning call if the calling thread has made this call and executes its operations; otherwise null. */
     final @Nullable MemoryHolder callMadeHere() {
         MemoryHolder call = holder();
         return call != null && call.isWorkedOnHere() ? call : null;
     }
 
-    /** The call that it belongs to, or null. */
+    /** Returns the owning call, or null. */
     final @Nullable MemoryHolder call() {
         return holder();
     }
@@ -82,7 +81,7 @@ public abstract class HostOperation extends QueueOperation {
     /**
      * Does the work. Called once, when the operation is due, on a thread that may be occupied for long.
      *
-     * @return the failure, also for whatever the work throws; or null
+     * @return the failure, including anything thrown by the work; or null
      */
     public final @Nullable IreeException execute() {
         try {
@@ -96,7 +95,7 @@ public abstract class HostOperation extends QueueOperation {
         }
     }
 
-    /** As {@link #execute()}, for a thread that has a command runner. */
+    /** As {@link #execute()}, for a thread with a command runner. */
     final @Nullable IreeException execute(CommandRunner runner) {
         try {
             run(runner);
@@ -106,7 +105,7 @@ public abstract class HostOperation extends QueueOperation {
         }
     }
 
-    /** Makes whatever was thrown a failure with a status. */
+    /** Converts anything thrown to a failure with a status. */
     static IreeException failure(String name, Throwable thrown) {
         return switch (thrown) {
             case IreeException e -> e;

@@ -9,10 +9,10 @@ import io.github.iree4j.task.WorkerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one recording at a time on any number of workers. The process is reused, so that executions allocate nothing.
+ * Runs a single recording at a time on any number of workers. The process is reused, so executions allocate nothing.
  *
- * <p>LANE-1: the thread that takes the bit of a lane begins the next execution in it; the thread that ends that one returns the
- * bit, so each execution sees everything that earlier ones wrote.
+ * <p>LANE-1: the thread taking the bit of a lane begins the next execution in the lane. The thread ending this
+ * execution returns the bit, so each execution sees everything written by earlier executions.
  */
 final class Lane extends TaskProcess {
     private final TaskQueue queue;
@@ -43,7 +43,7 @@ final class Lane extends TaskProcess {
         }
     }
 
-    /** Whether there is work to claim; a racy snapshot. */
+    /** Returns whether there is work to claim; a racy snapshot. */
     boolean hasWork() {
         return processor.isOpen();
     }

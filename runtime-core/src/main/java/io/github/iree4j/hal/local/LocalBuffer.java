@@ -55,7 +55,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         this.views = views;
     }
 
-    /** All memory here is host memory that the device uses directly: it has every property, requested or not. */
+    /** Adds the properties of host memory: the device uses all memory here directly, so every property holds, requested or not. */
     private static int memoryType(BufferParams params) {
         return params.memoryType() | MemoryType.HOST_LOCAL | MemoryType.HOST_CACHED | MemoryType.DEVICE_LOCAL;
     }
@@ -75,7 +75,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return constant ? MemoryAccess.READ : MemoryAccess.ALL;
     }
 
-    /** An allocation with its storage. */
+    /** Creates an allocation with storage. */
     static LocalBuffer allocated(HostMemory memory, BufferParams params, long length) {
         checkParams(params, length, HostMemory.MAXIMUM_ALIGNMENT);
         LocalBuffer buffer = new LocalBuffer(memory, params, length, null, 0, false, null);
@@ -83,7 +83,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** An allocation with its storage, which holds a copy of the contents. */
+    /** Creates an allocation with storage that holds a copy of the contents. */
     static LocalBuffer copyOf(HostMemory memory, BufferParams params, MemorySegment contents) {
         long length = contents.byteSize();
         checkParams(params, length, HostMemory.MAXIMUM_ALIGNMENT);
@@ -99,13 +99,13 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
+    /** Creates an allocation that receives storage from a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
     static LocalBuffer reserved(HostMemory memory, BufferParams params, long length, LocalQueue origin, int placement) {
         checkParams(params, length, HostMemory.MAXIMUM_ALIGNMENT);
         return new LocalBuffer(memory, params, length, origin, placement, false, null);
     }
 
-    /** Imported memory. */
+    /** Creates a buffer of imported memory. */
     static LocalBuffer imported(
             HostMemory memory, BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
         checkParams(params, bytes.byteSize(), HostMemory.MAXIMUM_ALIGNMENT);
@@ -117,7 +117,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** A constant of a module, of which kernels use views; the buffer takes ownership of them. */
+    /** Creates a constant of a module whose views are used by kernels; the buffer takes ownership of the views. */
     static LocalBuffer constant(
             HostMemory memory, BufferParams params, MemorySegment bytes, ConstantViews<ConstantView> views) {
         checkParams(params, bytes.byteSize(), HostMemory.MAXIMUM_ALIGNMENT);
@@ -131,7 +131,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return memory.device();
     }
 
-    /** Returns the views of a constant that kernels may write; null where they use its storage. */
+    /** Returns the views of a constant writable by kernels; null where kernels use the storage itself. */
     @Nullable
     ConstantViews<ConstantView> views() {
         return views;
@@ -140,7 +140,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     /**
      * Returns the allocation behind a buffer.
      *
-     * @throws IreeException INVALID_ARGUMENT when it is another driver's
+     * @throws IreeException INVALID_ARGUMENT for a buffer of another driver
      */
     static LocalBuffer of(Buffer buffer) {
         if (buffer.allocatedBuffer() instanceof LocalBuffer local) {
@@ -151,12 +151,12 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
                 "buffer of " + buffer.length() + " bytes was not created by the local device; import or copy it");
     }
 
-    /** The allocation behind a buffer that kernels and transfers can use: of this driver, or of another with host-visible memory. */
+    /** Returns the allocation behind a buffer usable by kernels and transfers: of this driver, or host-visible memory of another driver. */
     static StoredBuffer<?> usable(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored ? stored : of(buffer);
     }
 
-    /** Whether transfers of the current thread's call write to a copy; false for buffers of other drivers. */
+    /** Returns whether transfers of the current thread's call write to a copy; false for buffers of other drivers. */
     static boolean isCopied(Buffer target) {
         return target.allocatedBuffer() instanceof LocalBuffer && isCopiedOnWrite(target);
     }
@@ -175,7 +175,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
      * Keeps the storage until {@link #unpin()}, even if the buffer is deallocated or closed meanwhile.
      *
      * @return the storage
-     * @throws IreeException FAILED_PRECONDITION when there is none; the failure of the allocation
+     * @throws IreeException FAILED_PRECONDITION without storage; the failure of the allocation
      */
     HostMemory.Block pin() {
         HostMemory.Block block = pinStorage();
@@ -206,8 +206,8 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     /**
      * As {@link #pin()}, for reading.
      *
-     * @param holder the call that reads; null for none
-     * @return the storage; for a constant, with the stores of that call
+     * @param holder the reading call; null for none
+     * @return the storage; for a constant, with the stores of this call
      */
     HostMemory.Block pinFor(@Nullable MemoryHolder holder) {
         HostMemory.Block block = pin();
@@ -215,7 +215,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return view == null ? block : view.block();
     }
 
-    /** Whether its owner could free its memory at any time, against the rules; Java notices that on access. */
+    /** Returns whether the owner could free the memory at any time, against the rules; Java detects this on access. */
     boolean isMemoryOfUser() {
         return isImported();
     }

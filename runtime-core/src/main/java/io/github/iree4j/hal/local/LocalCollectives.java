@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The execution of a command buffer with collectives on the CPU, where the last participant moves and reduces the elements of all. */
+/** Execution of a command buffer with collectives on the CPU: the last participant moves and reduces the elements of all participants. */
 final class LocalCollectives extends CollectiveExecution {
     private final CallerRunners guests;
 
@@ -39,7 +39,7 @@ final class LocalCollectives extends CollectiveExecution {
         return new Commands(segment);
     }
 
-    /** The commands between two collectives. The execution retains what they use. */
+    /** Commands between two collectives. The execution retains their resources. */
     private final class Commands extends CommandOperation {
         private final Segment segment;
 

@@ -56,7 +56,7 @@ final class LocalCommands implements RecordingBackend {
     /**
      * Checks the counts of a dispatch.
      *
-     * @throws IreeException OUT_OF_RANGE when there are too many
+     * @throws IreeException OUT_OF_RANGE for too large counts
      */
     static void checkCounts(ExecutableExport entry, int x, int y, int z) {
         if (z < 0 || z > DIMENSION_Z_LIMIT) {

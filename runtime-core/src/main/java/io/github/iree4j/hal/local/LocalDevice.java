@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** The CPU as a device: workers run its queues, and threads that wait or submit help. */
+/** The CPU as a device: workers run the queues, and waiting or submitting threads help. */
 final class LocalDevice extends HostDevice {
     /** Maximum number of waiting threads that may run commands along with the workers. */
     private static final int CALLERS = 32;
@@ -76,7 +76,7 @@ final class LocalDevice extends HostDevice {
         return helper;
     }
 
-    /** Does some of the work of the queues on a thread that waits for one of them. */
+    /** Runs some of the queues' work on a thread waiting for any of these queues. */
     private final class Helper implements WaitHelper {
         @Override
         public Outcome help() {
@@ -110,7 +110,7 @@ final class LocalDevice extends HostDevice {
         }
     }
 
-    /** Waits for running drains, and frees what they use. */
+    /** Waits for running drains, and frees their memory. */
     private void closeWhenQuiet() {
         long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
         if (ownsExecutor) {

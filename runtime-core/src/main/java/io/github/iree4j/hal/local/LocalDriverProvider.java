@@ -14,10 +14,10 @@ import java.util.List;
 public final class LocalDriverProvider implements DriverProvider {
     private static final String NAME = "local";
 
-    /** Names by which programs may refer to a CPU device; IREE's own runtime has one driver for each way of running it. */
+    /** Names by which programs may refer to a CPU device; IREE's own runtime has a driver for each way of running the device. */
     private static final List<String> IDENTIFIERS = List.of(NAME, "local-sync", "local-task");
 
-    /** For the service loader. */
+    /** Creates a provider for the service loader. */
     public LocalDriverProvider() {}
 
     @Override
@@ -49,7 +49,7 @@ public final class LocalDriverProvider implements DriverProvider {
         return LocalDevice.open(devices().getFirst(), options);
     }
 
-    /** Whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */
+    /** Returns whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */
     static boolean matches(String pattern) {
         return IDENTIFIERS.stream().anyMatch(identifier -> DevicePattern.matches(pattern, identifier));
     }

@@ -10,20 +10,20 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Loaded code, and the measured durations of its workgroups: per export and number of workgroups, which tells most shapes apart. A number that was not
- * measured yet has the duration of the export's latest ones.
+ * Loaded code with measured durations of workgroups: per export and number of workgroups, a key that distinguishes most
+ * shapes. A number without a measurement has the duration of the export's latest workgroups.
  */
 final class LocalExecutable extends Executable {
-    /** Durations are kept in 1/16 ns: the shortest workgroups take a few. */
+    /** Durations are kept in 1/16 ns: the shortest workgroups take a few nanoseconds. */
     private static final int FRACTION_BITS = 4;
 
-    /** A duration beyond this multiple of the known one is likely to include an interruption. */
+    /** A duration beyond this multiple of the known duration is likely to include an interruption. */
     private static final int OUTLIER = 8;
 
-    /** Numbers of workgroups for which an export has durations of their own; others displace them. A power of two. */
+    /** Numbers of workgroups with separate durations, per export; others displace them. A power of two. */
     private static final int SHAPES = 4;
 
-    /** 4 us, a hundred times what reading the clock twice takes. */
+    /** 4 us, a hundred times the cost of reading the clock twice. */
     private static final long SHORT = 4_000 << FRACTION_BITS;
 
     private static final int HASH = 0x9E3779B9;
@@ -37,7 +37,7 @@ final class LocalExecutable extends Executable {
     private final long[] localMemorySizes;
     private final long bindingAlignment;
     private final int[]
-            durations; // per workgroup of each export, 0 when unknown, negative of the first run; races are benign
+            durations; // per workgroup of each export, 0 when unknown, negative after the first run; races are benign
 
     /*
      * SHAPES words for each export, races are benign:
@@ -60,7 +60,7 @@ final class LocalExecutable extends Executable {
         this.bindingAlignment = loaded.bindingAlignment();
     }
 
-    /** The code of a dispatch; recording has checked that it is a local one. */
+    /** Returns the code of a dispatch; recording has checked for a local executable. */
     static LocalExecutable of(Recording recording, int at) {
         return (LocalExecutable) recording.executable(at);
     }
@@ -77,17 +77,17 @@ final class LocalExecutable extends Executable {
         return localMemorySizes[export];
     }
 
-    /** Returns whether some workgroups of an export are known to take so little time that reading the clock would count. */
+    /** Returns whether some workgroups of an export are known to be so short that reading the clock would count. */
     boolean isShort(int export, long all, long workgroups) {
         long duration = shapeDuration(export, all);
         return duration != 0 && workgroups < SHORT && workgroups * duration < SHORT;
     }
 
     /**
-     * Returns the estimated duration of some workgroups of an export on one thread.
+     * Returns the estimated duration of some workgroups of an export on a single thread.
      *
      * @param all number of workgroups of the dispatch
-     * @param workgroups number of those whose duration is asked for
+     * @param workgroups number of workgroups to estimate
      * @return nanoseconds, at least 1; 0 when unknown
      */
     int nanos(int export, long all, long workgroups) {
@@ -103,16 +103,16 @@ final class LocalExecutable extends Executable {
     }
 
     /**
-     * Records how long workgroups of an export took on one thread.
+     * Records the duration of workgroups of an export on a single thread.
      *
      * @param all number of workgroups of the dispatch
-     * @param workgroups number of those that took so long
+     * @param workgroups number of measured workgroups
      */
     void took(int export, long all, long workgroups, long nanos) {
         long sample = Math.clamp((nanos << FRACTION_BITS) / Math.max(1, workgroups), 1, Integer.MAX_VALUE);
         int latest = durationOpaque(export);
         if (latest
-                == 0) { // its pages were read, and the path to it was linked: better than nothing, until the next run
+                == 0) { // includes reading pages of code and linking: better than nothing, until the next run
             DURATION.setOpaque(durations, export, (int) -sample);
             return;
         }
@@ -124,7 +124,7 @@ final class LocalExecutable extends Executable {
         }
     }
 
-    /** Down at once and up slowly: what disturbs a measurement lengthens it. */
+    /** Lowers a duration at once and raises it slowly: disturbances lengthen a measurement. */
     private static int corrected(long known, long sample) {
         boolean isLess = known == 0 || sample < known;
         long next = isLess ? sample : known + (Math.min(sample, known * OUTLIER) - known) / 8;
@@ -136,7 +136,7 @@ final class LocalExecutable extends Executable {
         return at < 0 ? 0 : (long) SHAPE.getOpaque(shapes, at) & 0xFFFF_FFFFL;
     }
 
-    /** Where the duration for a number of workgroups is; negative when it has none. */
+    /** Returns the index of the duration for a number of workgroups; negative for none. */
     private int shapeIndex(int export, long all) {
         for (int i = export * SHAPES; i < (export + 1) * SHAPES; i++) {
             long word = (long) SHAPE.getOpaque(shapes, i);
@@ -147,7 +147,7 @@ final class LocalExecutable extends Executable {
         return -1;
     }
 
-    /** Where the duration for a number of workgroups that has none may be put: an unused word, else one that depends on the number. */
+    /** Returns an index for the duration of a new number of workgroups: an unused word, else a word chosen by the number. */
     private int shapePlace(int export, long all) {
         for (int i = export * SHAPES; i < (export + 1) * SHAPES; i++) {
             if ((long) SHAPE.getOpaque(shapes, i) == 0) {

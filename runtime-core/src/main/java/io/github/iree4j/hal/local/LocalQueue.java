@@ -20,7 +20,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A queue whose operations the host executes. */
+/** A queue of operations executed by the host. */
 final class LocalQueue extends ScheduledQueue<LocalBuffer> {
     private final HostDevice device;
 
@@ -130,7 +130,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
             int[] constants,
             BindingTable bindings,
             long flags) {
-        // A command buffer of one command, owned here; a submission that has to wait retains it.
+        // A command buffer of a single command, owned here; a waiting submission retains the command buffer.
         try (RecordedCommandBuffer commands =
                 RecordedCommandBuffer.ofDispatch(LocalCommands.INSTANCE, bindings.size())) {
             submit(wait, signal, () -> {
@@ -161,7 +161,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
         });
     }
 
-    /** Null for a command buffer of another driver. */
+    /** Returns null for a command buffer of another driver. */
     private static @Nullable RecordedCommandBuffer own(CommandBuffer commands) {
         return commands instanceof RecordedCommandBuffer recorded
                         && recorded.backend().equals(LocalCommands.INSTANCE)

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The queue operations of the local device. Their constructors make the checks that are possible before execution. */
+/** Queue operations of the local device. The constructors make all checks possible before execution. */
 final class Operations {
     /** Fixed cost of a small operation, regardless of sizes. An order of magnitude. */
     static final int STEP_NANOS = 100;
@@ -34,7 +34,7 @@ final class Operations {
 
     private static final String DISPATCH = "dispatch";
 
-    /** A transfer of at least this many bytes is cut into pieces. */
+    /** Transfers of at least this many bytes are cut into pieces. */
     private static final long TILED_TRANSFER = 256 << 10;
 
     private Operations() {}
@@ -85,7 +85,7 @@ final class Operations {
         return LocalBuffer.of(buffer);
     }
 
-    /** As {@link #live}, or of another device with host-visible memory. */
+    /** As {@link #live}, or for another device's host-visible memory. */
     private static StoredBuffer<?> usable(String what, Buffer buffer) {
         checkLive(what, buffer);
         return LocalBuffer.usable(buffer);
@@ -98,7 +98,7 @@ final class Operations {
         }
     }
 
-    /** Fills; in tiles when there is much to do. */
+    /** Creates a fill; in tiles for many bytes. */
     static HostOperation fill(
             CallerRunners guests, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
@@ -110,7 +110,7 @@ final class Operations {
                 : new Fill(local, at, bytes, words);
     }
 
-    /** Copies; in tiles when there is much to do. */
+    /** Creates a copy; in tiles for many bytes. */
     static HostOperation copy(
             CallerRunners guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
         StoredBuffer<?> from = usable("copy source", source);
@@ -124,7 +124,7 @@ final class Operations {
                 : new Copy(from, at, to, toAt, bytes);
     }
 
-    /** A short transfer, which is skipped when its end is unobservable. */
+    /** A short transfer, skipped when the end is unobservable. */
     private abstract static class Moving extends Using {
         Moving(String name, RefCounted first, @Nullable RefCounted second) {
             super(name, first, second);
@@ -235,7 +235,7 @@ final class Operations {
         }
     }
 
-    /** A transfer that workers share. */
+    /** A transfer shared by workers. */
     private static final class Transfer extends CommandOperation {
         private final Recording recording;
         private final StoredBuffer<?> first;
@@ -321,7 +321,8 @@ final class Operations {
 
         @Override
         boolean start(Consumer<@Nullable IreeException> over) {
-            // User memory may be unmapped during a transfer that Java does not see, so it is transferred synchronously.
+            // User memory may be unmapped during a transfer invisible to Java, and is therefore transferred
+            // synchronously.
             if (!file.isAsynchronous() || buffer.isMemoryOfUser()) {
                 return false;
             }
@@ -397,7 +398,7 @@ final class Operations {
             return singleDispatch;
         }
 
-        /** The contents of the slots; a private copy once {@link #retain} has been called. */
+        /** Returns the contents of the slots; a private copy once {@link #retain} has been called. */
         @Override
         @Nullable
         BindingTable bindings() {
@@ -411,7 +412,7 @@ final class Operations {
 
         @Override
         void run(CommandRunner runner) {
-            commands.retain(); // its code must not be unloaded while it runs
+            commands.retain(); // the code must not be unloaded during the run
             try {
                 super.run(runner);
             } finally {
@@ -480,7 +481,7 @@ final class Operations {
         protected void release() {}
     }
 
-    /** Starts a call that the signals do not wait for. */
+    /** Starts a call without making the signals wait for the call. */
     static final class DetachedCall extends HostOperation {
         private final HostCall call;
 

@@ -15,8 +15,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The storage of the ranges of a recording in one execution, pinned until the execution is complete. Reusable. Written by one
- * thread; read by all executing threads, once published to them.
+ * Storage of the ranges of a recording in one execution, pinned until the execution is complete. Reusable. Written by
+ * a single thread; read by all executing threads, once published to these threads.
  */
 final class PinnedBuffers {
     private HostMemory.@Nullable Block[] slotBlocks = new HostMemory.@Nullable Block[8];
@@ -28,13 +28,13 @@ final class PinnedBuffers {
     private final List<ConstantViews<ConstantView>> viewed = new ArrayList<>(0);
     private Object user = this; // user of the views
     private @Nullable MemoryHolder call;
-    private @Nullable Recording recording; // whose buffers are pinned
+    private @Nullable Recording recording; // recording with pinned buffers
 
     /**
-     * Pins everything that a recording uses.
+     * Pins all buffers used by a recording.
      *
-     * @param table the contents of its slots; checked against the recording
-     * @param holder the call that it is executed for; null for none
+     * @param table the contents of the recording's slots; checked against the recording
+     * @param holder the executing call; null for none
      * @throws IreeException when a buffer has no storage; then nothing is pinned
      */
     void pin(Recording commands, @Nullable BindingTable table, @Nullable MemoryHolder holder) {
@@ -55,7 +55,7 @@ final class PinnedBuffers {
         }
     }
 
-    /** Whether the call that it is executed for was abandoned. */
+    /** Returns whether the executing call was abandoned. */
     boolean isUnwanted() {
         MemoryHolder holder = call;
         return holder != null && holder.isAbandoned();
@@ -81,7 +81,7 @@ final class PinnedBuffers {
         }
     }
 
-    /** Host-visible storage of another device. */
+    /** Returns the host-visible storage of another device. */
     static HostMemory.Block lent(StoredBuffer<?> buffer, @Nullable MemoryHolder holder) {
         BufferStorage storage = buffer.lend(holder);
         return storage instanceof HostMemory.Block own

@@ -6,7 +6,7 @@ import io.github.iree4j.hal.schedule.StoredBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The storage that an operation writes, pinned until this is closed: of a constant, its call's view. For one thread. */
+/** Storage written by an operation, pinned until closed: for a constant, the call's view. For a single thread. */
 final class PinnedTarget implements AutoCloseable {
     private final StoredBuffer<?> buffer;
     private final HostMemory.Block block;
@@ -17,8 +17,9 @@ final class PinnedTarget implements AutoCloseable {
     /**
      * Pins the storage.
      *
-     * @param call the call that it is written for; null for none
-     * @throws io.github.iree4j.status.IreeException when the buffer has no storage; RESOURCE_EXHAUSTED without memory for a view
+     * @param call the writing call; null for none
+     * @throws io.github.iree4j.status.IreeException when the buffer has no storage; RESOURCE_EXHAUSTED without memory
+     *     for a view
      */
     PinnedTarget(StoredBuffer<?> buffer, @Nullable MemoryHolder call) {
         this.buffer = buffer;
@@ -40,7 +41,7 @@ final class PinnedTarget implements AutoCloseable {
     }
 
     /**
-     * Returns a range for the operating system to write, which does not wait for a view that a store makes writable.
+     * Returns a range for writes by the operating system. The system does not wait for a view made writable by a store.
      *
      * @param offset first byte
      * @param length bytes

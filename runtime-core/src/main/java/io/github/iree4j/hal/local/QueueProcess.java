@@ -9,15 +9,15 @@ import io.github.iree4j.task.WorkerContext;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** Starts the operations of a queue in the order in which they become ready, one per drain; runs operations for a single worker itself. */
+/** Starts the operations of a queue in the order of becoming ready, a single operation per drain; itself runs operations for a single worker. */
 final class QueueProcess extends TaskProcess {
     private final TaskQueue queue;
     private final ReadyList ready = new ReadyList();
     private final ArrayDeque<CommandOperation> withoutLane = new ArrayDeque<>(); // of the drainer
 
     /**
-     * Whether an operation waits for a lane. LANE-2: set before the last check of the lanes, and read after a lane has become
-     * free; so one side sees the other. The stream takes no lane meanwhile.
+     * Whether an operation waits for a lane. LANE-2: set before the last check of the lanes, and read after a lane has
+     * become free; so at least one side sees the other. The stream takes no lane meanwhile.
      */
     private volatile boolean wantsLane;
 
@@ -26,7 +26,7 @@ final class QueueProcess extends TaskProcess {
         this.queue = queue;
     }
 
-    /** Adds an operation that may start. */
+    /** Adds an operation ready to start. */
     void add(HostOperation operation) {
         ready.add(operation);
         schedule();
@@ -35,7 +35,7 @@ final class QueueProcess extends TaskProcess {
         }
     }
 
-    /** Whether no operation waits to be started. */
+    /** Returns whether no operation waits to be started. */
     boolean isIdle() {
         return ready.isEmptyVolatile() && !wantsLane;
     }
@@ -71,7 +71,7 @@ final class QueueProcess extends TaskProcess {
             queue.completed(operation, operation.execute());
         } else if (!withoutLane.isEmpty() || !queue.start(commands)) {
             withoutLane.add(commands);
-            wantsLane = true; // LANE-2: this drain is followed by another, which re-checks the lanes
+            wantsLane = true; // LANE-2: another drain follows and re-checks the lanes
         }
         return DrainResult.WORKED;
     }
@@ -98,7 +98,7 @@ final class QueueProcess extends TaskProcess {
         failAll();
     }
 
-    /** Fails operations that will not be started. Only when the process has ended: no drain is running. */
+    /** Fails operations that will not be started. Only after the end of the process: no drain is running. */
     private synchronized void failAll() {
         IreeException cause = queue.whyClosed();
         while (failNext(cause) == DrainResult.WORKED) {

@@ -5,14 +5,15 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ready operations, in FIFO order. Any thread adds, one thread at a time takes. Neither locks nor allocates: operations
+ * Ready operations, in FIFO order. Any thread adds, a single consumer takes. Neither locks nor allocates: operations
  * are linked through {@link HostOperation#next}.
  *
- * <p>Dmitry Vyukov's queue for many producers and one consumer: a producer makes its operation the last with one exchange, and
- * then links its predecessor to it; between the two steps the consumer sees that there is another operation, but not yet which.
+ * <p>Dmitry Vyukov's queue for many producers and one consumer: a producer makes its operation the last with an
+ * exchange, and then links the predecessor to the operation. Between the two steps the consumer knows that another
+ * operation exists, but does not know the operation yet.
  *
- * <p>READY-1: every operation that was added is taken once, those of one thread in their order; the consumer sees everything
- * written before it was added.
+ * <p>READY-1: every added operation is taken once, operations of a thread in order of addition; the consumer sees
+ * everything written before the addition.
  */
 @SuppressWarnings("ReferenceEquality") // operations compare by identity
 final class ReadyList {
@@ -31,13 +32,13 @@ final class ReadyList {
         }
     }
 
-    private final HostOperation stub = new Operations.Barrier(); // in the list whenever it would be empty
+    private final HostOperation stub = new Operations.Barrier(); // in the list whenever there is no other operation
     private HostOperation first = stub; // of the consumer
 
     @SuppressWarnings({"unused", "FieldMayBeFinal"}) // through LAST
     private HostOperation last = stub;
 
-    @SuppressWarnings("unused") // through SIZE; goes up before an operation is added and down after it is taken
+    @SuppressWarnings("unused") // through SIZE; goes up before adding and down after taking
     private int size;
 
     /** Adds an operation that is on no list. */
@@ -52,7 +53,7 @@ final class ReadyList {
         NEXT.setRelease(before, operation);
     }
 
-    /** Takes the first operation; null when there is none. One thread at a time. */
+    /** Takes the first operation; null for none. For a single thread at a time. */
     @Nullable
     HostOperation poll() {
         if (isEmptyVolatile()) {
@@ -73,7 +74,7 @@ final class ReadyList {
         }
         if (second == null) {
             if (lastAcquire() == head) {
-                link(stub); // so that the last one can be taken off
+                link(stub); // so that the last operation can be removed
             }
             second = awaitNext(head);
         }
@@ -87,7 +88,7 @@ final class ReadyList {
         return (int) SIZE.getVolatile(this) == 0;
     }
 
-    /** Waits for a producer that is between its two steps. */
+    /** Waits for a producer between its two steps. */
     private static HostOperation awaitNext(HostOperation operation) {
         HostOperation next;
         while ((next = nextAcquire(operation)) == null) {

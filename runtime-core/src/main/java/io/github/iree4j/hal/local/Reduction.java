@@ -7,7 +7,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Reduces elements of several memories to one. Integers are reduced in 64 bits and truncated, floats in double precision and rounded once.
+ * Reduces elements of several memories to a single element. Integers are reduced in 64 bits and truncated, floats in double
+ * precision and rounded once.
  */
 final class Reduction {
     private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -29,7 +30,7 @@ final class Reduction {
     }
 
     /**
-     * Reduces.
+     * Reduces elements.
      *
      * @param sources the operands, reduced in this order
      * @param first index of the first element of each operand
@@ -113,11 +114,11 @@ final class Reduction {
         };
     }
 
-    /** To the nearest, ties to even. */
+    /** Rounds to the nearest, ties to even. */
     private static int upperHalf(float value) {
         int bits = Float.floatToRawIntBits(value);
         if (Float.isNaN(value)) {
-            return bits >>> 16 | 0x40; // stays NaN without its lower half
+            return bits >>> 16 | 0x40; // stays NaN without the lower half
         }
         return bits + 0x7FFF + (bits >>> 16 & 1) >>> 16;
     }

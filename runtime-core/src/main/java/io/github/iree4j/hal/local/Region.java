@@ -6,29 +6,29 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The commands of one region of an execution, cut into tiles that any thread may run: workgroups of a dispatch, pieces of a transfer.
- * The tiles of all commands are numbered consecutively. Reusable; allocates only when constructed.
+ * Commands of a region of an execution, cut into tiles that any thread may run: workgroups of a dispatch, pieces of a
+ * transfer. The tiles of all commands are numbered consecutively. Reusable; allocates only when constructed.
  */
 final class Region {
-    /** Maximum number of commands of a region; an implicit barrier follows. Bounds the state kept per command while they run. */
+    /** Maximum number of commands of a region; an implicit barrier follows. Bounds the state kept per running command. */
     static final int COMMANDS_LIMIT = 255;
 
-    /** Transfers are cut into pieces of 64 KiB: the caches of one core, and a few microseconds of work. */
+    /** Transfers are cut into pieces of 64 KiB: the caches of a core, and a few microseconds of work. */
     static final int PIECE_SHIFT = 16;
 
     /** Approximate duration of a piece of a transfer. */
     private static final int PIECE_NANOS = 8_000;
 
-    /** log2 of the maximum number of tiles of a command, so that those of a region fit an int; bigger commands have bigger tiles. */
+    /** log2 of the maximum number of tiles of a command, so the tiles of a region fit an int; bigger commands have bigger tiles. */
     private static final int TILES_SHIFT = 23;
 
-    /** Shift beyond any size: everything is one tile. */
+    /** Shift beyond any size: everything is a single tile. */
     private static final int ONE_TILE = 63;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     int count; // commands
-    int tiles; // of all
+    int tiles; // tiles of all commands
     final int[] at = new int[COMMANDS_LIMIT]; // position in the code
     final int[] start = new int[COMMANDS_LIMIT + 1]; // number of the first tile; then the total
     final long[] units = new long[COMMANDS_LIMIT]; // workgroups or bytes
@@ -39,9 +39,9 @@ final class Region {
     final int[] z = new int[COMMANDS_LIMIT];
 
     /**
-     * Loads a region whose predecessors are complete. Counts in buffers are read now.
+     * Loads a region after the preceding regions are complete. Counts in buffers are read now.
      *
-     * @throws io.github.iree4j.status.IreeException OUT_OF_RANGE for counts that no dispatch can have
+     * @throws io.github.iree4j.status.IreeException OUT_OF_RANGE for counts impossible for a dispatch
      */
     void load(Recording recording, PinnedBuffers pins, int region) {
         int first = recording.firstCommand(region);
@@ -105,7 +105,7 @@ final class Region {
         return Integer.toUnsignedLong(x[i]) * Integer.toUnsignedLong(y[i]) * z[i];
     }
 
-    /** Returns the command that a tile belongs to. */
+    /** Returns the command containing a tile. */
     int commandOf(int tile) {
         int low = 0;
         int high = Math.min(count, COMMANDS_LIMIT) - 1;
@@ -126,7 +126,7 @@ final class Region {
         return tile == start[command + 1] ? units[command] : (long) own << shift[command];
     }
 
-    /** Returns the total duration of the tiles, in nanoseconds, counting {@code unknown} for each of unknown duration. */
+    /** Returns the total duration of the tiles, in nanoseconds, counting {@code unknown} for each tile of unknown duration. */
     long nanos(int unknown) {
         long sum = 0;
         for (int i = 0; i < count; i++) {

@@ -9,8 +9,8 @@ import io.github.iree4j.task.WorkerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs independent operations as they arrive, each on one worker, on as many workers as there are operations. For dispatches
- * submitted without a command buffer, and recordings too short to be shared. A long one gets a lane.
+ * Runs independent operations on arrival, each on a single worker, on as many workers as there are operations. For
+ * dispatches submitted without a command buffer, and recordings too short to be shared. A long recording gets a lane.
  */
 final class StreamProcess extends TaskProcess {
     /** Capacity; further operations wait in the queue. */
@@ -40,7 +40,7 @@ final class StreamProcess extends TaskProcess {
         return true;
     }
 
-    /** Whether there is an operation to take; a racy snapshot. */
+    /** Returns whether there is an operation to take; a racy snapshot. */
     boolean hasWork() {
         return ring.size() > 0;
     }
@@ -57,7 +57,7 @@ final class StreamProcess extends TaskProcess {
         } else if (queue.isSerial(operation)) {
             queue.began(operation);
             queue.completed(operation, operation.execute(queue.runner(worker)));
-        } else if (queue.isLaneWanted() || !queue.startLane(operation)) { // LANE-2: behind those that wait for one
+        } else if (queue.isLaneWanted() || !queue.startLane(operation)) { // LANE-2: behind operations without a lane
             queue.awaitLane(operation);
         }
         return DrainResult.WORKED;
@@ -73,7 +73,7 @@ final class StreamProcess extends TaskProcess {
         failAll();
     }
 
-    /** Fails operations that will not be run. */
+    /** Fails operations that will not run. */
     private void failAll() {
         IreeException cause = queue.whyClosed();
         for (CommandOperation operation; (operation = ring.poll()) != null; ) {

@@ -21,20 +21,22 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the operations of one queue on the workers of an executor. The scheduler announces ready operations; nothing is polled.
+ * Runs the operations of a queue on the workers of an executor. The scheduler announces ready operations; nothing is
+ * polled.
  *
- * <p>{@link QueueProcess} takes ready operations in order and runs those that are short or must not be shared itself.
- * {@link StreamProcess} runs single-worker operations, on as many workers as there is work for. A {@link Lane} runs a recording
- * on several workers; there are some of them, since recordings that do not depend on each other may run at the same time.
+ * <p>{@link QueueProcess} takes ready operations in order, and itself runs operations that are short or must not be
+ * shared. {@link StreamProcess} runs single-worker operations, on as many workers as there is work. A {@link Lane} runs
+ * a recording on several workers; several lanes exist, since independent recordings may run at the same time.
  *
- * <p>Operations that may block, host calls and files, have their own threads: a host call may wait for work of this very queue.
+ * <p>Operations that may block, host calls and files, have their own threads: a host call may wait for work of this
+ * very queue.
  *
- * <p>The submitter runs work that takes no longer than handing it off, if nothing is waiting. The thread of a call that waits for the call is
- * in no hurry: work that takes no longer than waking a worker runs there at once, and work that workers would not end earlier runs there as soon as the
- * thread has nothing else to do, see {@link OwnWork}.
+ * <p>The submitter runs work no longer than a hand-off, if nothing is waiting. The thread of a call waiting for the
+ * call is in no hurry: work no longer than waking a worker runs on this thread at once. Work that workers would not end
+ * earlier runs on this thread as soon as the thread has nothing else to do, see {@link OwnWork}.
  */
 final class TaskQueue implements UnorderedBackend {
-    /** The longest work that a worker does without looking for other work. */
+    /** Longest work of a worker without looking for other work. */
     private static final long SERIAL_NANOS = 200_000;
 
     private static final int LANES = 16;
@@ -53,14 +55,14 @@ final class TaskQueue implements UnorderedBackend {
     private volatile @Nullable IreeException closed; // set when the queue is closed
 
     /**
-     * Creates a queue without its scheduler.
+     * Creates a queue without a scheduler.
      *
-     * @param name of its processes
-     * @param executor the executor whose workers run it; borrowed
+     * @param name of the queue's processes
+     * @param executor the executor whose workers run the queue; borrowed
      * @param runners the command runner of each drainer, created on demand; shared by the queues of a device
      * @param guests the command runners of other threads
-     * @param wakes resumes operations when there are many at once; borrowed
-     * @param inlineNanos maximum duration of work that the submitter runs
+     * @param wakes resumes many operations at once; borrowed
+     * @param inlineNanos maximum duration of work run by the submitter
      */
     TaskQueue(
             String name,
@@ -72,7 +74,7 @@ final class TaskQueue implements UnorderedBackend {
         this(name, executor, runners, guests, wakes, inlineNanos, LANES);
     }
 
-    /** As the other, with less than {@link #LANES} lanes. */
+    /** Creates a queue with less than {@link #LANES} lanes. */
     TaskQueue(
             String name,
             ProcessExecutor executor,
@@ -102,7 +104,7 @@ final class TaskQueue implements UnorderedBackend {
         return executor;
     }
 
-    /** The cause of the closing, or null while open. */
+    /** Returns the cause of the closing, or null while open. */
     @Nullable
     IreeException closed() {
         return closed;
@@ -138,7 +140,7 @@ final class TaskQueue implements UnorderedBackend {
         IreeException failure;
         try {
             if (closed != null) {
-                return false; // the closing thread checks for lent runners after it has set `closed`
+                return false; // the closing thread checks for lent runners after setting `closed`
             }
             failure = work.execute(runner);
         } finally {
@@ -148,7 +150,7 @@ final class TaskQueue implements UnorderedBackend {
         return true;
     }
 
-    /** Whether the calling thread waits for the call, and is done with the work before a worker would have begun. */
+    /** Returns whether the calling thread waits for the call, and finishes the work before a worker would have begun. */
     private boolean isForThreadOfCall(HostOperation work, long nanos) {
         return inlineNanos > 0 && nanos <= executor.wakeNanos() && work.callMadeHere() != null;
     }
@@ -183,14 +185,17 @@ final class TaskQueue implements UnorderedBackend {
         }
     }
 
-    /** The submitter to a queue without waiting operations starts the work itself; a single dispatch goes to the stream, on any thread. */
+    /**
+     * Hands work off: the submitter to a queue without waiting operations starts the work itself; a single dispatch
+     * goes to the stream, on any thread.
+     */
     private void handOff(CommandOperation work, boolean startsHere) {
         if (!(startsHere && start(work) || work.isSingleDispatch() && stream.offer(work))) {
             control.add(work);
         }
     }
 
-    /** LANE-4: work that is left to the thread of a call. */
+    /** LANE-4: work left to the thread of a call. */
     private final class Kept implements OwnWork {
         private final CommandOperation work;
 
@@ -203,7 +208,7 @@ final class TaskQueue implements UnorderedBackend {
             CommandRunner runner = guests.acquire();
             IreeException failure;
             try {
-                failure = closed; // the closing thread checks for lent runners after it has set `closed`
+                failure = closed; // the closing thread checks for lent runners after setting `closed`
                 if (failure == null) {
                     began(work);
                     failure = work.execute(runner);
@@ -220,22 +225,22 @@ final class TaskQueue implements UnorderedBackend {
         }
     }
 
-    /** Gives commands to the best executor for them; false when all lanes are taken. */
+    /** Gives commands to the best executor; returns false when all lanes are taken. */
     boolean start(CommandOperation work) {
         return isSerial(work) && stream.offer(work) || startLane(work);
     }
 
-    /** Whether commands are not worth more than one worker, and short. */
+    /** Returns whether commands are short and not worth more than a single worker. */
     boolean isSerial(CommandOperation work) {
         return work.nanos() <= SERIAL_NANOS && isForOneThread(work);
     }
 
-    /** Whether commands would not be over earlier if more workers were woken for them. */
+    /** Returns whether waking more workers would not end the commands earlier. */
     boolean isForOneThread(CommandOperation work) {
         return !work.isWorthSharing(executor.wakeNanos());
     }
 
-    /** Begins a recording in a lane; false when all are taken. */
+    /** Begins a recording in a lane; returns false when all are taken. */
     boolean startLane(CommandOperation work) {
         for (int free = freeLanes.get(); free != 0; free = freeLanes.get()) {
             int which = Integer.numberOfTrailingZeros(free);
@@ -253,12 +258,12 @@ final class TaskQueue implements UnorderedBackend {
         return false;
     }
 
-    /** Whether an operation waits for a lane. */
+    /** Returns whether an operation waits for a lane. */
     boolean isLaneWanted() {
         return control.wantsLane();
     }
 
-    /** Has an operation wait for a lane. */
+    /** Makes an operation wait for a lane. */
     void awaitLane(CommandOperation work) {
         control.add(work);
     }
@@ -269,12 +274,12 @@ final class TaskQueue implements UnorderedBackend {
         control.laneIsFree();
     }
 
-    /** Reports that an operation begins, for those that did not begin when they were issued. */
+    /** Reports the beginning of an operation, for operations that did not begin when issued. */
     void began(HostOperation operation) {
         Objects.requireNonNull(scheduler).began(operation);
     }
 
-    /** Reports that an operation is complete. */
+    /** Reports the completion of an operation. */
     void completed(HostOperation operation, @Nullable IreeException failure) {
         Objects.requireNonNull(scheduler).completed(operation, failure);
     }
@@ -294,7 +299,7 @@ final class TaskQueue implements UnorderedBackend {
         return guests;
     }
 
-    /** Runs a part of the work of the lanes on the calling thread. */
+    /** Runs a part of the lanes' work on the calling thread. */
     WaitHelper.Outcome help() {
         if (stream.hasWork() && executor.tryDrainOnce(stream)) {
             return WaitHelper.Outcome.WORKED;
@@ -311,8 +316,8 @@ final class TaskQueue implements UnorderedBackend {
     }
 
     /**
-     * A thread stops helping. It may have opened a region without waking a worker, because it would have continued itself; now a
-     * worker must.
+     * Ends the help of a thread. The thread may have opened a region without waking a worker, because the thread itself
+     * would have continued; now a worker must.
      */
     void helperLeaves() {
         for (int taken = ~freeLanes.get() & (1 << LANES) - 1; taken != 0; taken &= taken - 1) {
@@ -323,7 +328,7 @@ final class TaskQueue implements UnorderedBackend {
         }
     }
 
-    /** Fails everything, and whatever is issued from now on. Running drains end by themselves, soon. */
+    /** Fails all operations, including operations issued from now on. Running drains end by themselves, soon. */
     void close(IreeException cause) {
         if (closed == null) {
             closed = cause;
@@ -331,7 +336,7 @@ final class TaskQueue implements UnorderedBackend {
         }
     }
 
-    /** One of its processes has ended: the queue or the executor was closed, or there is a bug. */
+    /** Records the end of a process of the queue: the queue or the executor was closed, or there is a bug. */
     void processEnded(@Nullable IreeException cause) {
         close(
                 cause != null
@@ -339,12 +344,12 @@ final class TaskQueue implements UnorderedBackend {
                         : new IreeException(StatusCode.INTERNAL, "a process of '%s' ended".formatted(name)));
     }
 
-    /** The cause of the closing; only once closed. */
+    /** Returns the cause of the closing; only once closed. */
     IreeException whyClosed() {
         return Objects.requireNonNull(closed);
     }
 
-    /** Returns its processes, to await after {@link #close}. */
+    /** Returns the queue's processes, to await after {@link #close}. */
     List<TaskProcess> processes() {
         List<TaskProcess> all = new ArrayList<>();
         all.add(control);

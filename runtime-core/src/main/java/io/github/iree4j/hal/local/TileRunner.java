@@ -13,13 +13,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a thread that runs commands: the current command, resolved, and memory for workgroups. Used by one thread at a time.
- * Allocates nothing per command.
+ * State of a thread running commands: the current command, resolved, and memory for workgroups. Used by a single thread at a
+ * time. Allocates nothing per command.
  */
 final class TileRunner implements HostDispatch {
     private static final long PAGE = 4096;
 
-    /** The most that an export can declare: 65535 pages. */
+    /** Limit of an export's declaration: 65535 pages. */
     private static final long LOCAL_MEMORY_LIMIT = 65535 * PAGE;
 
     private static final long[] NO_CODE = new long[0];
@@ -27,7 +27,7 @@ final class TileRunner implements HostDispatch {
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** One in this many short runs is timed. A power of two. */
+    /** Number of short runs per timed run. A power of two. */
     private static final int TIMED_RUNS = 16;
 
     final int index;
@@ -38,7 +38,7 @@ final class TileRunner implements HostDispatch {
     private int runs;
 
     // The command.
-    private int entered = NONE; // its number
+    private int entered = NONE; // number of the command
     private int opcode;
     private long[] code = NO_CODE;
     private HostMemory.Block target = HostMemory.Block.NONE; // of transfers
@@ -66,7 +66,7 @@ final class TileRunner implements HostDispatch {
     private final long[] offsets = new long[segments.length];
     private final long[] lengths = new long[segments.length];
 
-    /** Creates one of {@code maxConcurrency} workers that may run the workgroups of a dispatch. */
+    /** Creates a worker of the {@code maxConcurrency} workers that may run the workgroups of a dispatch. */
     TileRunner(int index, int maxConcurrency) {
         this.index = index;
         this.maxConcurrency = maxConcurrency;
@@ -74,10 +74,10 @@ final class TileRunner implements HostDispatch {
     }
 
     /**
-     * Enters a command of a region, unless already in it. Call {@link #leave} before another region.
+     * Enters a command of a region, unless already entered. Call {@link #leave} before another region.
      *
-     * @param number its place in the region
-     * @throws IreeException when none of its tiles can run
+     * @param number place of the command in the region
+     * @throws IreeException when none of the command's tiles can run
      */
     void enter(Recording recording, PinnedBuffers pins, Region region, int number) {
         if (number == entered) {
@@ -171,7 +171,7 @@ final class TileRunner implements HostDispatch {
      * Runs a part of the command.
      *
      * @param begin first workgroup, or byte
-     * @param end one after the last
+     * @param end last workgroup or byte, plus 1
      * @throws IreeException when a kernel fails
      */
     void run(long begin, long end) {
@@ -199,7 +199,7 @@ final class TileRunner implements HostDispatch {
         executable.took(export, all, end - begin, System.nanoTime() - started);
     }
 
-    /** Leaves the command, so that nothing stays reachable through the worker. */
+    /** Leaves the command, so nothing stays reachable through the worker. */
     void leave() {
         entered = NONE;
         Arrays.fill(segments, 0, bindingCount, MemorySegment.NULL);
@@ -262,7 +262,7 @@ final class TileRunner implements HostDispatch {
         }
     }
 
-    /** Fills bytes with an 8-byte pattern, which starts at the first of them. */
+    /** Fills bytes with an 8-byte pattern, starting at the first byte. */
     static void fill(MemorySegment target, long offset, long length, long pattern) {
         long whole = Math.min(length & -8, 64);
         for (long i = 0; i < whole; i += 8) {

@@ -5,7 +5,7 @@ import io.github.iree4j.hal.pool.Reservation;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The memory behind an allocation, for backends: reserved from a pool, or imported. Safe from any thread. */
+/** Memory behind an allocation, for backends: reserved from a pool, or imported. Safe from any thread. */
 public abstract class BufferStorage {
     private final @Nullable Reservation reservation; // null for imported memory
 
@@ -21,15 +21,14 @@ public abstract class BufferStorage {
     /**
      * Returns the bytes as mapped by the host.
      *
-     * @return the bytes, valid while the storage is pinned; null where they are not host-visible
+     * @return the bytes, valid while the storage is pinned; null for bytes not visible to the host
      */
     public @Nullable MemorySegment host() {
         return null;
     }
 
     /**
-     * Returns the host memory slab that a pool allocated and that these bytes are a part of. A slab is allocated and freed as a
-     * whole.
+     * Returns the pool's host memory slab containing these bytes. A slab is allocated and freed as a whole.
      *
      * @return the memory; null for device memory and imported memory
      */
@@ -37,7 +36,7 @@ public abstract class BufferStorage {
         return null;
     }
 
-    /** The pool's reservation; null for imported memory. */
+    /** Returns the pool's reservation; null for imported memory. */
     final @Nullable Reservation reservation() {
         return reservation;
     }
@@ -49,12 +48,12 @@ public abstract class BufferStorage {
         }
     }
 
-    /** Releases the memory ahead of its last access; returns false when that was done before. */
+    /** Releases the memory ahead of the last access; returns false when released before. */
     final boolean releaseAhead(Frontier death) {
         return reservation != null && reservation.releaseAhead(death);
     }
 
-    /** The last access to the memory has completed. */
+    /** Records the end of the last access to the memory. */
     final void accessEnded() {
         if (reservation != null) {
             reservation.accessEnded();
@@ -64,8 +63,8 @@ public abstract class BufferStorage {
     /**
      * Releases the memory.
      *
-     * @param death what must complete before the memory is reused; empty when nothing uses it
-     * @return false when that was done before, or the memory is imported
+     * @param death the frontier to complete before the memory is reused; empty without users
+     * @return false when released before, or for imported memory
      */
     public final boolean release(Frontier death) {
         return reservation != null && reservation.release(death);

@@ -6,7 +6,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the end of a deferred host call waits for beside its queue: the host. The operation ends when both are done with it.
+ * The host's part in the end of a deferred host call. The operation ends when both the queue and the host have finished
+ * the call.
  *
  * <pre>
  *   open ── ran ──► left to the host ──┐
@@ -14,21 +15,21 @@ import org.jspecify.annotations.Nullable;
  *     └── decided ──────────────► ran ─┘
  * </pre>
  *
- * <p>SCHED-6: {@code ran} is set once, by the queue, and {@code decided} once, by the first that completes, fails or cancels the call, both
- * under the lock. The thread that sets the second of them ends the operation.
+ * <p>SCHED-6: {@code ran} is set once, by the queue, and {@code decided} once, by the first to complete, fail or cancel
+ * the call, both under the lock. The thread that sets the second flag ends the operation.
  */
 final class CallCompletion implements HostCallCompletion {
     private final QueueScheduler scheduler;
-    private @Nullable QueueOperation operation; // set before it is submitted
-    private boolean ran; // guarded by this, like the next; the queue is done with the operation, which has not failed
+    private @Nullable QueueOperation operation; // set before the operation is submitted
+    private boolean ran; // guarded by this, like decided; the queue has finished the operation without a failure
     private boolean decided;
-    private @Nullable IreeException cause; // of a call that was failed before it had run; published by `decided`
+    private @Nullable IreeException cause; // cause of a failure before the call had run; published by `decided`
 
     CallCompletion(QueueScheduler scheduler) {
         this.scheduler = scheduler;
     }
 
-    /** Makes this the completion of an operation, and returns that. */
+    /** Makes this the completion of an operation, and returns the operation. */
     QueueOperation of(QueueOperation call) {
         operation = call;
         call.completion = this;
@@ -45,7 +46,7 @@ final class CallCompletion implements HostCallCompletion {
         return end(Objects.requireNonNull(failure, "failure"));
     }
 
-    /** Decides how the call ends, and ends it if it has run; returns false when that was decided before. */
+    /** Decides the outcome of the call, and ends the call if already run; returns false when already decided. */
     boolean end(@Nullable IreeException failure) {
         synchronized (this) {
             if (decided) {
@@ -61,7 +62,7 @@ final class CallCompletion implements HostCallCompletion {
         return true;
     }
 
-    /** The queue is done with the operation. Returns whether it is left to the host, which then ends it. */
+    /** Records that the queue has finished the operation. Returns whether the operation is left to the host; the host then ends the operation. */
     synchronized boolean ran(QueueOperation call) {
         IreeException failure = decided ? cause : null;
         if (failure != null) {

@@ -17,48 +17,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A constant of a module as commands use it. Compilers since 3.6 emit dispatches and transfers that write into constants in place,
- * as if the constants were created anew for each call. So a command gets a {@link View}, which no other call uses at the same time.
- * An unwritten view is handed to the next call, so that a constant which no command writes is never copied; a written view stays
- * with its call, which reads its own stores, until the call is complete. For backends.
+ * Views of a module's constant, for commands. Compilers since 3.6 emit dispatches and transfers that write into
+ * constants in place, as if the constants were created anew for each call. A command therefore gets a {@link View} that
+ * no other call uses at the same time. An unwritten view is handed to the next call, so a constant not written by
+ * commands is never copied. A written view stays with the call until the call is complete, and the call reads its own
+ * stores. For backends.
  *
- * <p>The stores of the call that made the constant stay: initialisers of a program compute globals in place too. Later views begin
- * with the bytes that it has left.
+ * <p>The stores of the call that made the constant stay: initialisers of a program compute globals in place too. Later
+ * views begin with the bytes left by this call.
  *
- * <p>A user is a call; for work outside of any call, one execution. Safe from any thread.
+ * <p>A user is a call; for work outside of any call, a single execution. Safe from any thread.
  *
  * @param <V> the backend's views
  */
 public final class ConstantViews<V extends ConstantViews.View> extends Resource {
     private static final Logger LOG = LoggerFactory.getLogger(ConstantViews.class);
 
-    /** Maximum number of idle views that are kept for reuse. */
+    /** Maximum number of idle views kept for reuse. */
     private static final int MOST_IDLE = 16;
 
-    /** Memory that initially holds the bytes of the constant. Used by one thread at a time. */
+    /** Memory initially holding the bytes of the constant. Used by one thread at a time. */
     public abstract static class View {
-        // Guarded by the ConstantViews that made it.
-        private int uses; // executions of its user that have it
-        private @Nullable View base; // whose bytes it began with; null for those of the constant
+        // Guarded by the creating ConstantViews.
+        private int uses; // executions of the view's user that have the view
+        private @Nullable View base; // origin of the first bytes; null for the constant
 
         /** For backends. */
         protected View() {}
 
         /**
-         * Returns whether a command has written to it, or may have.
+         * Returns whether a command has written to the view, or may have.
          *
-         * @return true when it may have been written; called when no command uses it
+         * @return true when possibly written; called when no command uses the view
          */
         protected abstract boolean isWritten();
 
         /**
-         * Restores the bytes that it began with.
+         * Restores the view's initial bytes.
          *
-         * @return false when it cannot, or is not worth keeping; it is closed then
+         * @return false when impossible, or not worthwhile; the view is then closed
          */
         protected abstract boolean tryRestore();
 
-        /** Frees its memory; no command uses it any more. */
+        /** Frees the view's memory; no command uses the view any more. */
         protected abstract void close();
     }
 
@@ -72,7 +73,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         /**
          * Makes a view.
          *
-         * @param base a view that no command writes any more, with whose bytes it begins; null for those of the constant
+         * @param base a view that no command writes any more, as the source of the first bytes; null for the constant
          * @return the view
          * @throws IreeException RESOURCE_EXHAUSTED without memory
          */
@@ -82,20 +83,20 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     private final long size;
     private final Source<V> source;
     private final @Nullable RefCounted owner;
-    private final @Nullable Object maker = MemoryHolder.current(); // the user whose stores stay
+    private final @Nullable Object maker = MemoryHolder.current(); // the user whose stores stay, or null
 
     // Guarded by this.
-    private final Map<Object, V> own = new IdentityHashMap<>(); // of users that use one, or have written to one
-    private final Deque<V> idle = new ArrayDeque<>(); // holding the bytes that views begin with
-    private final List<V> bases = new ArrayList<>(0); // left by the maker; views begin with the last
+    private final Map<Object, V> own = new IdentityHashMap<>(); // views in use, or written by the user
+    private final Deque<V> idle = new ArrayDeque<>(); // with the bytes that views begin with
+    private final List<V> bases = new ArrayList<>(0); // left by the maker; views begin with the last base
     private boolean told; // whether a write has been logged
 
     /**
-     * Creates the views of a constant, made by the call that the current thread acts for.
+     * Creates the views of a constant, made by the current thread's call.
      *
      * @param size bytes of the constant
      * @param source makes a view
-     * @param owner what keeps the constant's bytes, retained here; null when none is needed
+     * @param owner keeps the constant's bytes, retained here; null for none
      */
     public ConstantViews(long size, Source<V> source, @Nullable RefCounted owner) {
         if (owner != null) {
@@ -110,7 +111,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
      * Begins a use.
      *
      * @param user the user; each use is ended by {@link #end}
-     * @return the view that it uses
+     * @return the user's view
      * @throws IreeException RESOURCE_EXHAUSTED without memory for a view
      */
     public V begin(Object user) {
@@ -141,16 +142,16 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         }
     }
 
-    /** Under the lock, as all below. */
+    /** Under the lock, as all private methods below. */
     private @Nullable V tryBegin(Object user, @Nullable V made, List<V> gone) {
         V view = own.get(user);
         V left = view == null ? left() : null;
         if (left != null && uses(left, 0) > 0) {
-            view = left; // the maker still writes it, and what it will leave is not known
+            view = left; // the maker still writes this view, with an unknown result
         } else if (left != null) {
             own.remove(maker);
             bases.add(left);
-            gone.addAll(idle); // they have other bytes, as a view made before has
+            gone.addAll(idle); // idle views have other bytes, and so has a view made before
             idle.clear();
             if (made != null) {
                 gone.add(made);
@@ -169,7 +170,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         return view;
     }
 
-    /** The view that the maker has written and others have not begun with yet. */
+    /** Returns the view written by the maker that others have not begun with yet. */
     private @Nullable V left() {
         V view = maker == null ? null : own.get(maker);
         return view != null && view.isWritten() ? view : null;
@@ -192,9 +193,9 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     }
 
     /**
-     * Ends a use: its commands have ended, and their stores are visible to the calling thread.
+     * Ends a use: the commands have ended, and their stores are visible to the calling thread.
      *
-     * @param view what {@link #begin} returned
+     * @param view the view returned by {@link #begin}
      * @param user the user passed to {@link #begin}
      */
     public void end(V view, Object user) {
@@ -226,7 +227,8 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
      * Returns the view that a user reads.
      *
      * @param user the user; null for none
-     * @return the view with its own stores, valid until the user is finished, or with those of the maker; null when it reads the constant
+     * @return the view with the user's own stores, valid until the user has finished, or with the stores of the maker;
+     *     null when the user reads the constant
      */
     public synchronized @Nullable V seenBy(@Nullable Object user) {
         V view = user == null ? null : own.get(user);
@@ -237,7 +239,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     private @Nullable V takeIdle(List<V> gone) {
         for (Iterator<Map.Entry<Object, V>> all = own.entrySet().iterator(); all.hasNext(); ) {
             Map.Entry<Object, V> each = all.next();
-            V view = each.getValue(); // an identity map's entry is gone once it is removed
+            V view = each.getValue(); // an identity map's entry is invalid after its removal
             if (uses(view, 0) == 0
                     && isFinished(each.getKey())
                     && !each.getKey().equals(maker)) {

@@ -4,23 +4,24 @@ import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.Known;
 
-/** Finds the redundant waits of one operation: those that its other waits imply. For streams: see {@link WaitPlan}. */
+/** Finds the redundant waits of an operation: waits implied by other waits of the operation. For streams: see {@link WaitPlan}. */
 final class CoveredWaits {
     private CoveredWaits() {}
 
     /**
-     * Clears every wait whose producer runs before the producer of another wait that is reached, or that the operation itself
-     * runs behind: that producer's promise mentions it.
+     * Clears every wait implied by another wait. The implying wait is reached, or the operation itself runs behind its
+     * producer, and the promise of this producer names the producer of the implied wait.
      *
-     * <p>Dropping a wait because of one that is itself dropped is sound, since "runs before" is transitive and acyclic. Of
-     * several waits with one producer one stays: the first that the operation runs behind, so that none holds the operation back.
+     * <p>Dropping a wait because of another dropped wait is sound, since "runs before" is transitive and acyclic. Of
+     * several waits with the same producer a single wait stays: the first that the operation runs behind, so that none
+     * holds the operation back.
      *
-     * @param promises what is known of each wait
-     * @param count how many waits there are
-     * @param open waits that cost something; cleared for those dropped
-     * @param certain waits that the operation runs behind when it is issued now; a host wait is not one, since a lower value may
-     * end it before the promise is kept
-     * @return how many were dropped
+     * @param promises the knowledge about each wait
+     * @param count number of waits
+     * @param open waits with a cost; cleared for dropped waits
+     * @param certain waits that the operation runs behind when issued now; excludes host waits, since a lower value may
+     *     end a host wait before the promise is kept
+     * @return number of dropped waits
      */
     static int drop(SignalRecord[] promises, int count, boolean[] open, boolean[] certain) {
         int dropped = 0;
@@ -32,7 +33,7 @@ final class CoveredWaits {
             }
             for (int j = 0; j < count; j++) {
                 Frontier other = promises[j].frontier();
-                // A wait whose place is unknown stays: that costs a wait, no more.
+                // A wait with an unknown place stays: the only cost is a wait.
                 if (j == i || !certain[j] || promises[j].isTainted() || other.reaches(axis, epoch) != Known.YES) {
                     continue;
                 }

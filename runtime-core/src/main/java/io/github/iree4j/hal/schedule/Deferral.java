@@ -12,10 +12,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds an operation back: waits that another party must promise or resolve. Notifies the scheduler once, when the last wait
- * has ended or the first has failed.
+ * Holds an operation back until other parties promise or resolve its waits. Notifies the scheduler once, when the last
+ * wait has ended or the first has failed.
  *
- * <p>SCHED-1: the thread that takes {@code left} from above zero to zero or below notifies it; {@code left} never rises above zero again.
+ * <p>SCHED-1: the thread that takes {@code left} from above zero to zero or below notifies the scheduler; {@code left}
+ * never rises above zero again.
  */
 final class Deferral implements CrowdTimepoint {
     /** Far below zero: no sequence of later decrements can wrap around. */
@@ -31,9 +32,9 @@ final class Deferral implements CrowdTimepoint {
     private final AtomicInteger left; // OVER or below once ended
     private final @Nullable Cancellation[] waits; // guarded by itself
     private int registered; // guarded by waits
-    private @Nullable List<Cancellation> watched; // guarded by waits; null where nothing is
+    private @Nullable List<Cancellation> watched; // guarded by waits; null without watches
 
-    // The scheduler's list of operations to be issued, guarded by its own lock.
+    // Links in the scheduler's list of operations to be issued, guarded by this list's lock.
     @Nullable
     Deferral previous;
 
@@ -51,7 +52,7 @@ final class Deferral implements CrowdTimepoint {
     }
 
     /**
-     * Registers one of the waits: for a promise, or for the value itself. Called as often as the count says.
+     * Registers a wait: for a promise, or for the value itself. Called as often as the count given to the constructor.
      *
      * @param index of the wait in the operation's fence
      */
@@ -71,7 +72,7 @@ final class Deferral implements CrowdTimepoint {
         wait.cancel();
     }
 
-    /** One wait, of whose end an observer is told. */
+    /** A wait with an observed end. */
     private record ObservedWait(Deferral deferral, int index) implements CrowdTimepoint {
         @Override
         public @Nullable Executor crowdExecutor() {
@@ -88,10 +89,11 @@ final class Deferral implements CrowdTimepoint {
     }
 
     /**
-     * Has this end with the failure of a wait that does not hold the operation back: one that is promised may fail while the operation waits for
-     * something else. Called at any time while the deferral waits.
+     * Ends the deferral with the failure of a wait that does not hold the operation back: a promised wait may fail
+     * while the operation waits for something else. Called at any time while the deferral waits.
      *
-     * <p>SCHED-5: a watch is registered before the deferral is looked at again, and cancelled by whoever ended it or by this.
+     * <p>SCHED-5: a watch is registered before the deferral is examined again, and cancelled by the thread that ended
+     * the deferral or by this method.
      */
     void watch(Fence wait) {
         for (int i = 0; i < wait.size() && left.get() > 0; i++) {
@@ -113,7 +115,7 @@ final class Deferral implements CrowdTimepoint {
         }
     }
 
-    /** One wait, of which only the failure matters. */
+    /** A wait of which only the failure matters. */
     private record WatchedWait(Deferral deferral) implements CrowdTimepoint {
         @Override
         public @Nullable Executor crowdExecutor() {
@@ -156,7 +158,7 @@ final class Deferral implements CrowdTimepoint {
         }
     }
 
-    /** Ends the deferral before the first wait is added, without notifying the scheduler; returns false when it had ended before. */
+    /** Ends the deferral before the first wait is added, without notifying the scheduler; returns false when already ended. */
     boolean abandon() {
         return left.getAndSet(OVER) > 0;
     }
@@ -164,7 +166,7 @@ final class Deferral implements CrowdTimepoint {
     /**
      * Ends the deferral with a failure.
      *
-     * @return false when it had ended before
+     * @return false when already ended
      */
     boolean end(IreeException failure) {
         if (left.getAndSet(OVER) <= 0) {

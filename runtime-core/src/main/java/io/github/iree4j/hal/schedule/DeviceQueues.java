@@ -9,7 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The queues of a device, by index. The device's constructor adds them; safe from any thread after that.
+ * Queues of a device, by index. Added by the device's constructor; safe from any thread afterwards.
  *
  * @param <Q> the queues of the backend
  */
@@ -19,10 +19,10 @@ public final class DeviceQueues<Q extends ScheduledQueue<?>> implements Iterable
     private final List<Q> queues;
 
     /**
-     * Of a device.
+     * Creates an empty list for the queues of a device.
      *
-     * @param device which has them
-     * @param count how many will be added
+     * @param device the owner of the queues
+     * @param count number of queues that will be added
      */
     public DeviceQueues(DeviceInfo device, int count) {
         this.device = device;
@@ -30,20 +30,20 @@ public final class DeviceQueues<Q extends ScheduledQueue<?>> implements Iterable
         this.queues = new ArrayList<>(count);
     }
 
-    /** Adds the next one. */
+    /** Adds the next queue. */
     public void add(Q queue) {
         queues.add(queue);
     }
 
-    /** How many there are, or will be. */
+    /** Returns the number of queues, including queues still to be added. */
     public int count() {
         return count;
     }
 
     /**
-     * One of them.
+     * Returns a queue.
      *
-     * @throws IreeException OUT_OF_RANGE when there is none with this index
+     * @throws IreeException OUT_OF_RANGE for an index without a queue
      */
     public Q get(int index) {
         if (index < 0 || index >= count) {
@@ -54,7 +54,7 @@ public final class DeviceQueues<Q extends ScheduledQueue<?>> implements Iterable
         return queues.get(index);
     }
 
-    /** Whether any operation is in flight. */
+    /** Returns whether any operation is in flight. */
     public boolean isBusy() {
         for (Q queue : queues) {
             if (!queue.scheduler().isIdle()) {

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The schedulers of a domain and the speculation scopes that follow their operations. Safe from any thread. */
+/** Schedulers of a domain and the speculation scopes following the operations. Safe from any thread. */
 final class DomainQueues implements SchedulingDomain.Queues {
     private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
     private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
@@ -49,12 +49,12 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.put(queue.axis(), queue);
     }
 
-    /** Replaces the observer; returns false when it is another than expected. */
+    /** Replaces the observer; returns false when the current observer is not the expected observer. */
     boolean observe(@Nullable QueueObserver expected, @Nullable QueueObserver next) {
         return observer.compareAndSet(expected, next);
     }
 
-    /** Returns the observer; null while there is none. */
+    /** Returns the observer; null for none. */
     @Nullable
     QueueObserver observer() {
         return observer.getAcquire();
@@ -64,7 +64,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.remove(queue.axis());
     }
 
-    /** Returns the open queue of an axis, or null when no open queue of this domain has it. */
+    /** Returns the open queue of an axis, or null if there is no such queue in this domain. */
     @Nullable
     QueueScheduler queue(long axis) {
         return queues.get(axis);
@@ -78,7 +78,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         speculations.remove(scope);
     }
 
-    /** Notifies the observer and the speculation scopes of an operation that is about to start. */
+    /** Notifies the observer and the speculation scopes of an operation about to start. */
     void submitted(QueueScheduler queue, QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null) {
@@ -91,7 +91,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, that an operation is held back until there is memory. */
+    /** Notifies the observer, if any, of an operation held back until memory is available. */
     void heldForMemory(QueueOperation operation, StorageRequest request) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
@@ -99,12 +99,12 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Whether the observer, if there is one, is told of an operation. */
+    /** Returns whether an operation is reported to an observer. */
     boolean observes(QueueOperation operation) {
         return observer() != null && operation.number != 0;
     }
 
-    /** Tells the observer, if there is one, that a wait that holds an operation back is over. */
+    /** Notifies the observer, if any, of the end of a wait holding an operation back. */
     void waitOver(QueueOperation operation, int index) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
@@ -112,7 +112,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, the decisions about the waits of an operation. */
+    /** Notifies the observer, if any, of the decisions about the waits of an operation. */
     void decided(QueueOperation operation, QueueObserver.Decisions decisions) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
@@ -120,7 +120,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, that an operation is issued: also if it was submitted before there was one. */
+    /** Notifies the observer, if any, of an issued operation, even if submitted before the observation. */
     void issued(QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null) {
@@ -134,7 +134,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, that the host has learnt of the end of an operation. */
+    /** Notifies the observer, if any, of an operation whose end is known to the host. */
     void completed(QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
@@ -142,7 +142,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, that an operation is about to end that was completed before its waits were resolved. */
+    /** Notifies the observer, if any, of the coming end of an operation completed before its waits were resolved. */
     void ending(QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
@@ -150,7 +150,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer that the hardware begins an operation; returns whether there is one. */
+    /** Notifies the observer of an operation begun by the hardware; returns whether there is an observer. */
     boolean began(QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
@@ -159,7 +159,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         return observing != null;
     }
 
-    /** Tells the observer, if there is one, that a device is lost. */
+    /** Notifies the observer, if any, of the loss of a device. */
     void lost(QueueScheduler queue, IreeException cause) {
         QueueObserver observing = observer();
         if (observing != null) {
@@ -167,7 +167,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Notifies the observer and the speculation scopes that an operation is complete, after its signals. */
+    /** Notifies the observer and the speculation scopes of a complete operation, after its signals. */
     void over(QueueOperation operation, @Nullable IreeException failure) {
         QueueObserver observing = observer();
         if (observing != null) {

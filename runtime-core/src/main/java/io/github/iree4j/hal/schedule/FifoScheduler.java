@@ -25,25 +25,29 @@ import org.slf4j.LoggerFactory;
 /**
  * Schedules a queue whose hardware executes its work in submission order.
  *
- * <p>An operation is issued as soon as each of its waits is reached, implied by the order, or one that the hardware can perform.
- * It then has its epoch, inherits everything the queue knew, and promises its signals. It signals when it retires, in order.
+ * <p>An operation is issued as soon as each wait is reached, implied by the order, or executable by the hardware. The
+ * operation then has its epoch, inherits all knowledge of the queue, and promises its signals. Operations retire, and
+ * thereby signal, in order.
  */
 final class FifoScheduler extends QueueScheduler implements PromiseSource {
     /*
-     * Three steps run in the order of epochs, each on one thread at a time. Deciding: under `lock`, which covers everything below
-     * and is held no longer than that takes. Giving to the backend: by the busy thread of `line`, without the lock. Retiring: by
-     * the thread that has set `retirer`, outside the lock, since releasing the resources of an operation may run user code. A
-     * thread that finds a step busy leaves its work to the thread that is in it.
+     * Three steps run in the order of epochs, each on one thread at a time. Deciding: under `lock`. The lock covers
+     * everything below and is held only for the decision. Giving to the backend: by the busy thread of `line`, without
+     * the lock. Retiring: by the thread that has set `retirer`, outside the lock, since releasing the resources of an
+     * operation may run user code. A thread finding a busy step leaves its work to the thread in this step.
      *
-     * Promises are made under the lock: a promised operation has its place on the stream, behind everything decided before it,
-     * and an operation of another stream that waits for it is given to that stream once this one is on its own. Callbacks are
-     * deferred meanwhile, so no foreign code runs under the lock.
+     * Promises are made under the lock: a promised operation has its place on the stream, behind everything decided
+     * before. An operation of another stream waiting for the promised operation is given to the other stream once the
+     * promised operation is on its own stream. Callbacks are deferred meanwhile, so no foreign code runs under the
+     * lock.
      *
-     * FIFO-1: operations retire, and so signal, in the order of their epochs (`inFlight` is emptied from its head, by one retirer).
+     * FIFO-1: operations retire, and so signal, in the order of epochs (`inFlight` is emptied from the head, by a
+     * single retirer).
      * FIFO-2: no completion is lost: the retirer clears its flag under the lock, having found nothing to retire.
      *
-     * SCOPE-2: a promise that was not recorded in its timeline is found here: an operation is in `inFlight`, `retiring` or `ending`, one of them at a
-     * time, from before it is promised until it has signalled, and both promising and looking for it are under the lock.
+     * SCOPE-2: a promise not recorded in its timeline is found here. From before the promise until the signal, an
+     * operation is in exactly one of `inFlight`, `retiring` and `ending`, and both promising and searching happen under
+     * the lock.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FifoScheduler.class);
 
@@ -52,15 +56,15 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     private final Object lock = new Object();
     private final FrontierAccumulator accumulator;
     private final WaitPlan plan;
-    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not complete, by epoch
+    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and incomplete, by epoch
     private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // hardware done, signals due, by epoch
-    private @Nullable QueueOperation ending; // the one that the retirer is finishing
-    final TimepointRing timepoints = new TimepointRing(); // has its own lock: other queues read it
+    private @Nullable QueueOperation ending; // the operation being finished by the retirer
+    final TimepointRing timepoints = new TimepointRing(); // has its own lock: read by other queues
     private volatile int underWay; // operations in flight; written under the lock
     private final ArrayDeque<Long> calls = new ArrayDeque<>(); // epochs in flight that may wait for other queues
     private volatile long firstCall = Long.MAX_VALUE; // the head of calls; written under the lock, read by other queues
     private boolean retirer;
-    private @Nullable Wanting wantingMemory; // held back for memory just now; taken before the lock is released
+    private @Nullable Wanting wantingMemory; // held back for memory just now; cleared under the same lock
     private long retired; // operations that have left `retiring`
     private long completions; // number of completion reports of the backend
     private long overUpTo; // the backend has completed everything up to this epoch
@@ -104,7 +108,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Returns why it never will get memory; null when the operation proceeds or waits. */
+    /** Returns the reason why memory can never be reserved; null when the operation proceeds or waits. */
     private @Nullable IreeException getMemory(Wanting wanting, boolean resumed) {
         if (!resumed) {
             return awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
@@ -119,7 +123,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return null;
     }
 
-    /** Under the lock. Returns why the operation can never be issued, or null. */
+    /** Under the lock. Returns the reason why the operation can never be issued, or null. */
     private @Nullable IreeException decideOrHold(QueueOperation operation) {
         Fence wait = operation.wait;
         IreeException failure = wait == null ? null : wait.failure();
@@ -155,7 +159,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             }
             failure = retain(operation);
             if (failure == null) {
-                if (!plan.keepForeign()) { // ended meanwhile: its value is reached, or no longer promised
+                if (!plan.keepForeign()) { // ended meanwhile: the value is reached, or no longer promised
                     return decideOrHold(operation);
                 }
                 issue(operation);
@@ -168,7 +172,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Under the lock: the frontier that an operation runs after if it is issued now. */
+    /** Under the lock: returns the frontier preceding an operation issued now. */
     private Frontier runsAfter() {
         MutableFrontier after = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
         after.merge(accumulator.snapshot(tracker), tracker);
@@ -179,7 +183,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return after.snapshot();
     }
 
-    /** Returns the earliest epoch of another stream that implies the given one and that this stream can wait for. */
+    /** Returns the earliest epoch of another stream that implies the given epoch and that this stream can wait for. */
     private @Nullable NativeTimepoint timepoint(long producer, long epoch) {
         if (producer == axis || !(siblings.queue(producer) instanceof FifoScheduler other)) {
             return null;
@@ -189,9 +193,11 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     }
 
     /**
-     * Whether the hardware may wait for an epoch of another queue, which a call in flight there does not precede.
+     * Returns whether the hardware may wait for an epoch of another queue. A call in flight there must not precede the
+     * epoch.
      *
-     * <p>FIFO-3: {@code firstCall} is written before anything behind the call is promised, so that those who find its promise see it.
+     * <p>FIFO-3: {@code firstCall} is written before anything behind the call is promised, and is therefore visible to
+     * every reader of such a promise.
      */
     boolean canWaitFor(FifoScheduler other, long epoch) {
         return epoch < other.firstCall && backend.canWaitFor(other.backend, epoch);
@@ -237,7 +243,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         countIssued(operation);
         try {
             operation.placed();
-        } catch (RuntimeException | Error e) { // it keeps its place: later operations rely on that
+        } catch (RuntimeException | Error e) { // the place is kept, because later operations rely on the place
             operation.fail(failure(operation, e));
         }
         for (int i = 0; i < waits.size(); i++) {
@@ -253,13 +259,13 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             if (operation.failure() == null) {
                 promise(operation);
             }
-        } catch (RuntimeException | Error e) { // SCHED-1: as above; who refuses it now ends it twice
+        } catch (RuntimeException | Error e) { // SCHED-1: as above; refusing the operation now would end it twice
             operation.fail(failure(operation, e));
         }
         line.add(new Issue(operation, epoch, waits, producers));
     }
 
-    /** Under the lock: promises the signals of an operation that has its place, and lets others use memory that it allocates or releases. */
+    /** Under the lock: promises the signals of a placed operation, and lets others use the memory allocated or released by the operation. */
     private void promise(QueueOperation operation) {
         Fence signal = promised(operation);
         boolean seen = signal != null && isSeenByOthers(signal);
@@ -279,12 +285,12 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** What an operation signals when it retires: a deferred host call signals later. */
+    /** Returns the signals made by an operation at retirement: a deferred host call signals later. */
     private static @Nullable Fence promised(QueueOperation operation) {
         return operation.completion == null ? operation.signal : null;
     }
 
-    /** Whether other queues use one of the timelines. */
+    /** Returns whether other queues use at least one timeline. */
     private static boolean isSeenByOthers(Fence signal) {
         for (int i = 0; i < signal.size(); i++) {
             if (signal.semaphore(i).usedScope() != SemaphoreScope.QUEUE_LOCAL) {
@@ -348,7 +354,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return PremiseCheck.ofStream(this, operation);
     }
 
-    /** Whether the hardware has completed an epoch, reported or not. */
+    /** Returns whether the hardware has completed an epoch, reported or not. */
     boolean hasPassed(long epoch) {
         return backend.hasPassed(epoch);
     }
@@ -400,10 +406,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /**
-     * Finishes, in order, all operations that the hardware has completed and whose waits are resolved, unless another thread is
-     * retiring.
-     */
+    /** Finishes, in order, all operations completed by the hardware whose waits are resolved, unless another thread is retiring. */
     void retire() {
         synchronized (lock) {
             if (retirer) {
@@ -466,7 +469,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Under the lock: whether the hardware has completed the head. */
+    /** Under the lock: returns whether the hardware has completed the head. */
     private boolean isComplete(QueueOperation head) {
         return head.completed || head.epoch() <= overUpTo;
     }

@@ -4,7 +4,7 @@ import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the work of merging frontiers of operations that are not ordered. */
+/** Counts merges of frontiers of unordered operations. */
 final class FrontierMeter implements SchedulingDomain.MergeMeter {
     private final LongAdder merges = new LongAdder();
     private final LongAdder evictions = new LongAdder(); // joins that dropped at least one entry each

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that is to go on a stream, with the waits that the stream's hardware performs before it. Created by the scheduler
- * when the operation is decided: it has its epoch, and its signals are promised. For backends.
+ * An operation about to go on a stream, with the waits performed before by the stream's hardware. Created by the
+ * scheduler when the operation is decided: the operation has its epoch, and its signals are promised. For backends.
  */
 public final class Issue {
     private static final List<Wait> NONE = List.of();
@@ -13,7 +13,7 @@ public final class Issue {
     private final QueueOperation operation;
     private final long epoch;
     private final List<Wait> waits;
-    boolean awaited; // written before the issue by the thread that gives it to the backend
+    boolean awaited; // written before the issue by the issuing thread
     final List<FifoScheduler> producers; // of each wait; this stream's own scheduler for foreign work
 
     Issue(QueueOperation operation, long epoch, List<Wait> waits, List<FifoScheduler> producers) {
@@ -29,7 +29,7 @@ public final class Issue {
      * @param producer the other queue; null for foreign work
      * @param epoch the epoch after which the stream continues; 0 for foreign work
      * @param primitive the primitive of foreign work, as passed to
-     * {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal}; null for an epoch
+     *     {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal}; null for an epoch
      */
     public record Wait(
             @Nullable FifoBackend producer,
@@ -39,7 +39,7 @@ public final class Issue {
     /**
      * Returns the operation.
      *
-     * @return the operation, whose end the backend reports
+     * @return the operation; the backend reports the end
      */
     public QueueOperation operation() {
         return operation;
@@ -48,15 +48,15 @@ public final class Issue {
     /**
      * Returns the operation's position on the stream.
      *
-     * @return the epoch, one above that of the operation issued before
+     * @return the epoch, the previous operation's epoch plus 1
      */
     public long epoch() {
         return epoch;
     }
 
     /**
-     * Returns the waits that the stream performs first: the minimal set. Every epoch of another queue among them has been issued
-     * there.
+     * Returns the waits performed by the stream before the operation: the minimal set. Every awaited epoch of another
+     * queue has been issued there.
      *
      * @return the waits; usually none
      */
@@ -65,11 +65,11 @@ public final class Issue {
     }
 
     /**
-     * Returns whether another stream or the host waits for just this operation. If so, a point right behind it, and a report of
-     * its end, are worth their cost; otherwise its end is reported with that of a later operation, at the latest that of the last
-     * one before {@link FifoBackend#submit}.
+     * Returns whether another stream or the host waits for exactly this operation. If so, a point right behind the
+     * operation and a report of the operation's end are worth the cost. Otherwise the end is reported with the end of a
+     * later operation, at the latest the last operation before {@link FifoBackend#submit}.
      *
-     * @return true if one waits by now; a later wait may go to an operation behind it instead
+     * @return true if a waiter exists by now; a later wait may go to a subsequent operation instead
      */
     public boolean isAwaited() {
         return awaited;

@@ -15,39 +15,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The operations that have been decided for a stream and are not on it yet, in the order of epochs. Deciding adds to the line
- * under the scheduler's lock; giving to the backend happens here, without that lock, on one thread at a time: a driver call that
- * takes long delays only its stream.
+ * Operations decided for a stream and not yet on the stream, in the order of epochs. Deciding adds to the line under
+ * the scheduler's lock. Giving to the backend happens here, without this lock, on one thread at a time: a long driver
+ * call delays only its stream.
  *
- * <p>An operation that waits for an epoch of another stream is given to the backend once that epoch is on the other stream. Such
- * waits are always for operations decided before, so some line can always proceed.
+ * <p>An operation waiting for an epoch of another stream is given to the backend once the epoch is on the other stream.
+ * Such waits are always for operations decided before, so some line can always proceed.
  */
 final class IssueLine {
     /*
-     * The line's own monitor guards everything, and is an innermost lock: neither the backend nor another line is called while it is held.
+     * The line's own monitor guards everything, and is an innermost lock: neither the backend nor another line is
+     * called under this monitor.
      *
-     * busy     a thread is giving operations to the backend; set and cleared under the monitor. It re-checks before it leaves.
+     * busy     a thread is giving operations to the backend; set and cleared under the monitor. The thread re-checks before
+     *          leaving.
      * refused  the backend has declined an operation; until issueMore()
-     * taken    the last epoch that is on the stream; written by the busy thread, under the monitor, read by any thread
+     * taken    the last epoch on the stream; written by the busy thread, under the monitor, read by any thread
      *
-     * LINE-1: operations are given to the backend in the order of their epochs, each once (one busy thread; taken from the head).
-     * LINE-2: no operation that the backend would accept stays in the line: a thread that adds, follows or lifts a refusal drains
-     * afterwards, and a thread that finds another busy leaves its work to that one, which re-checks under the monitor before it
-     * clears busy.
-     * FIFO-4: who waits for an empty line is told by the thread that finds it so after it has cleared busy.
+     * LINE-1: operations are given to the backend in the order of epochs, each once (one busy thread; taken from the
+     * head).
+     * LINE-2: no operation acceptable to the backend stays in the line: a thread that adds, follows or lifts a refusal
+     * drains afterwards. A thread finding a busy thread leaves its work to the busy thread, and the busy thread
+     * re-checks under the monitor before clearing busy.
+     * FIFO-4: a waiter for an empty line is notified by the thread that finds the line empty after clearing busy.
      */
     private static final Logger LOG = LoggerFactory.getLogger(IssueLine.class);
 
-    /** Number of passed epochs that are remembered, so that one which several operations wait for counts as one point. */
+    /** Number of passed epochs remembered, so that an epoch awaited by several operations counts as one point. */
     private static final int REMEMBERED = 1024;
 
     private final FifoScheduler scheduler;
     private final FifoBackend backend;
     private final ArrayDeque<Issue> waiting = new ArrayDeque<>();
-    private final List<Follower> followers = new ArrayList<>(); // lines whose head waits for an epoch of this one
-    private final TreeSet<Long> points = new TreeSet<>(); // epochs that others wait for, while not complete
-    private final Set<Long> wanted = new HashSet<>(); // epochs that others will wait for, not yet on the stream
-    private @Nullable Follower followed; // the line and the epoch that the head waits for; of the busy thread
+    private final List<Follower> followers = new ArrayList<>(); // lines whose head waits for an epoch of this line
+    private final TreeSet<Long> points = new TreeSet<>(); // epochs awaited by others, until complete
+    private final Set<Long> wanted = new HashSet<>(); // epochs to be awaited by others, not yet on the stream
+    private @Nullable Follower followed; // the line and the epoch awaited by the head; of the busy thread
     private boolean busy;
     private boolean refused;
     private volatile @Nullable Runnable emptied; // to be run once, when nothing waits; written under the monitor
@@ -65,15 +68,12 @@ final class IssueLine {
         this.backend = backend;
     }
 
-    /** Adds a decided operation; called under the scheduler's lock, so in order. */
+    /** Adds a decided operation; called under the scheduler's lock, and so in order. */
     synchronized void add(Issue issue) {
         waiting.add(issue);
     }
 
-    /**
-     * Schedules a drain where it may take long: together with everything else that the wake in progress on this thread makes
-     * ready.
-     */
+    /** Schedules a drain where long calls are allowed: together with all other work made ready by the wake in progress on this thread. */
     void drainSoon() {
         synchronized (this) {
             if (planned || waiting.isEmpty()) {
@@ -96,7 +96,7 @@ final class IssueLine {
         }
     }
 
-    /** The backend accepts operations again. */
+    /** Records that the backend accepts operations again. */
     void issueMore() {
         synchronized (this) {
             refused = false;
@@ -105,7 +105,7 @@ final class IssueLine {
         drainSoon();
     }
 
-    /** Gives the line to the backend, as far as it accepts. */
+    /** Gives operations to the backend, until declined. */
     void drain() {
         List<IssueLine> ready = new ArrayList<>(0);
         boolean given = false;
@@ -170,7 +170,7 @@ final class IssueLine {
         }
     }
 
-    /** Returns the head, if everything that it waits for is on its stream; null when nothing can be given now. */
+    /** Returns the head, if all awaited epochs are on their streams; null when nothing can be given now. */
     private @Nullable Issue next() {
         Issue head;
         followed = null;
@@ -197,7 +197,7 @@ final class IssueLine {
         return taken >= epoch;
     }
 
-    /** Registers a line to be drained once an epoch is on this stream; returns true when it already is. */
+    /** Registers a line to be drained once an epoch is on this stream; returns true when the epoch already is. */
     private synchronized boolean follow(IssueLine line, long epoch) {
         if (taken >= epoch) {
             return true;
@@ -211,10 +211,10 @@ final class IssueLine {
         return false;
     }
 
-    /** Called by the busy thread when it has found nothing to give; returns whether it may leave. */
+    /** Called by the busy thread after finding nothing to give; returns whether the thread may leave. */
     private synchronized boolean leave() {
         Follower stop = followed;
-        // Only that line has this one among its followers, and its drain may have found this thread busy.
+        // Only the stopping line has this line as a follower, and its drain may have found this thread busy.
         if (!waiting.isEmpty() && !refused && (stop == null || stop.line.isTaken(stop.epoch))) {
             return false;
         }
@@ -262,8 +262,8 @@ final class IssueLine {
     }
 
     /**
-     * Whether an operation behind the head has a wait: it may be for the host, which must then learn of completed operations
-     * first. Under no lock.
+     * Returns whether the operation behind the head has a wait: the wait may be for the host, and then the host must
+     * first learn of completed operations. Under no lock.
      */
     private synchronized boolean isBeforeAWait() {
         Iterator<Issue> all = waiting.iterator();
@@ -275,13 +275,13 @@ final class IssueLine {
         return !wanted.isEmpty() && wanted.remove(epoch);
     }
 
-    /** Begins an issue. A submission is counted from its first one, before the host can see that this one is complete. */
+    /** Begins an issue. A submission is counted at the first issue, before the host can see the issued operation complete. */
     private synchronized long begin(boolean first) {
         submissions += first ? 1 : 0;
         return invitations;
     }
 
-    /** Records that the backend has declined, unless it has called issueMore() since. */
+    /** Records that the backend has declined an operation, unless the backend has called issueMore() since. */
     private synchronized void refuse(long invited, boolean first) {
         submissions -= first ? 1 : 0;
         refused = invitations == invited;

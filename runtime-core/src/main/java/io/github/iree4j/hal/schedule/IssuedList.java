@@ -10,16 +10,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a queue that will signal and are not held back, where no promise says so: those that workers have, those that are
- * executed in parts, and deferred host calls. An operation that is resumed is added here before it leaves the {@link PendingList}, so that it is always on
- * one of them: read that list first. Safe from any thread.
+ * Operations of a queue with signals to come, not held back and without promises: operations given to workers,
+ * operations executed in parts, and deferred host calls. A resumed operation is added here before leaving the
+ * {@link PendingList}, and so is always on one of the two lists: read the pending list first. Safe from any thread.
  */
 final class IssuedList {
     private @Nullable QueueOperation first; // guarded by this, as all fields
     private @Nullable QueueOperation last;
     private final Set<OperationParts> wholes = new LinkedHashSet<>();
 
-    /** Appends an operation that is not over, with the time in nanoseconds. Idempotent. */
+    /** Appends an operation that has not ended, with the time in nanoseconds. Idempotent. */
     synchronized void add(QueueOperation operation, long now) {
         if (operation.listedAsIssued) {
             return;
@@ -35,7 +35,7 @@ final class IssuedList {
         last = operation;
     }
 
-    /** Removes one, if it is present. */
+    /** Removes an operation, if present. */
     synchronized void remove(QueueOperation operation) {
         if (!operation.listedAsIssued) {
             return;
@@ -63,7 +63,7 @@ final class IssuedList {
         wholes.remove(whole);
     }
 
-    /** Returns those that the host may have to complete. */
+    /** Returns the operations that the host may have to complete. */
     synchronized List<QueueOperation> deferredCalls() {
         List<QueueOperation> calls = new ArrayList<>();
         for (QueueOperation each = first; each != null; each = each.nextIssued) {
@@ -74,7 +74,7 @@ final class IssuedList {
         return calls;
     }
 
-    /** Describes the operations that were issued first, those in parts before others, up to a limit. */
+    /** Describes the operations issued first, operations in parts before others, up to a limit. */
     List<PendingOperation> describe(int limit) {
         List<OperationParts> parts = new ArrayList<>();
         List<QueueOperation> issued = new ArrayList<>();

@@ -12,15 +12,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds calls that cannot continue before their own requests for memory are granted, whatever others do: all unfinished operations of such a
- * call are held back, for memory or for points that only those among them signal, and its code waits for such points too, or has returned.
+ * Finds calls that cannot continue before their own requests for memory are granted, regardless of other work. All
+ * unfinished operations of such a call are held back, for memory or for points signalled only by these operations, and
+ * the call's code waits for such points too, or has returned.
  *
- * <p>KNOT-2: that is a proof, though the call is looked at piece by piece: what is held back in this way stays so until memory is granted,
- * and an operation that was not found is counted as unfinished afterwards. Whatever was not found, or waits for somebody else, makes the
- * answer unknown.
+ * <p>KNOT-2: this is a proof, although the call is examined piece by piece. Operations held back in this way stay held
+ * back until memory is granted, and an operation missed by the search is counted as unfinished afterwards. An operation
+ * that was missed, or that waits for somebody else, makes the answer unknown.
  */
 final class MemoryWaits {
-    private final Set<Point> closed = new HashSet<>(); // that only operations signal that are known to be held back
+    private final Set<Point> closed = new HashSet<>(); // signalled only by operations known to be held back
 
     private record Point(TimelineSemaphore timeline, long value) {} // timelines compare by identity
 
@@ -54,7 +55,7 @@ final class MemoryWaits {
         return isAll ? requests : 0;
     }
 
-    /** Whether some points of fences are not reached, and none of those can be while the operations are held back. */
+    /** Returns whether some points of fences are not reached, and none of these can be while the operations are held back. */
     private boolean keepClosed(List<Fence> fences) {
         boolean some = false;
         for (Fence fence : fences) {

@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of a queue that a backend executes in parts, one after the other, with steps between them that are not work of the
- * queue: a command buffer that is cut at its collectives. {@link QueueCounters} count it as one operation, and its waits are
- * those of the first part. Created by {@link QueueScheduler#beginParts}.
+ * An operation executed by a backend in consecutive parts, with steps between the parts that are not work of the queue.
+ * An example is a command buffer cut at collectives. {@link QueueCounters} count the parts as one operation with the
+ * waits of the first part. Created by {@link QueueScheduler#beginParts}.
  */
 public final class OperationParts {
     private final QueueScheduler scheduler;
@@ -26,11 +26,11 @@ public final class OperationParts {
     private volatile boolean issued;
     private final @Nullable MemoryHolder holder = MemoryHolder.current();
 
-    /** Counts of the operations of a queue that are executed in parts. */
+    /** Counts the operations of a queue executed in parts. */
     static final class Totals {
         final LongAdder begun = new LongAdder();
         final LongAdder over = new LongAdder();
-        final LongAdder retired = new LongAdder(); // completed ones that ran
+        final LongAdder retired = new LongAdder(); // completed operations that ran
     }
 
     OperationParts(QueueScheduler scheduler, @Nullable Fence signal) {
@@ -38,7 +38,7 @@ public final class OperationParts {
         this.signal = signal;
         scheduler.inParts.begun.increment();
         if (holder != null) {
-            holder.operationBegins(); // between two parts no part is in flight
+            holder.operationBegins(); // no part is in flight between two parts
         }
         try {
             for (int i = 0; signal != null && i < signal.size(); i++) {
@@ -48,7 +48,7 @@ public final class OperationParts {
             end(true);
             throw e;
         }
-        scheduler.issuedOnes.add(this); // until it is over, the last part may not be submitted
+        scheduler.issuedOnes.add(this); // the last part may not be submitted before the end
     }
 
     /**
@@ -56,8 +56,8 @@ public final class OperationParts {
      *
      * @param wait the fence to wait for; null for none
      * @param signal the fence to signal
-     * @param make makes the operation
-     * @return null, or why there is no operation; the signals have then failed with that
+     * @param make creates the operation
+     * @return null, or the failure to create the operation; the signals have then failed with this failure
      */
     public @Nullable IreeException submit(@Nullable Fence wait, Fence signal, Supplier<? extends QueueOperation> make) {
         boolean first = !submitted;
@@ -84,7 +84,7 @@ public final class OperationParts {
         }
     }
 
-    /** Describes it, while it is not over. */
+    /** Describes an operation that has not ended. */
     PendingOperation describe(long now) {
         return new PendingOperation(
                 "execute",
@@ -96,7 +96,7 @@ public final class OperationParts {
                 holder == null ? "" : holder.name());
     }
 
-    /** The points that it signals once it is over. */
+    /** Returns the points signalled at the end of the whole operation. */
     List<Fence.Entry> signals() {
         return signal == null ? List.of() : signal.entries();
     }

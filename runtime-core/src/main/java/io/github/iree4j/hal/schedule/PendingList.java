@@ -9,15 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The operations held back on a queue, in order of arrival. Its monitor is also the lock under which a queue is marked closed or lost. */
+/** Operations held back on a queue, in order of arrival. The monitor is also the lock under which a queue is marked closed or lost. */
 final class PendingList {
-    /** Limit that catches a runaway submitter, which never signals. A guess, not measured. */
+    /** Limit for a runaway submitter without signals. A guess, not measured. */
     private static final int LIMIT = 1 << 20;
 
     private @Nullable Deferral first; // guarded by this, as all fields
     private @Nullable Deferral last;
     private int count;
-    private int parts; // those among them that are later parts
+    private int parts; // listed operations that are parts
 
     synchronized int count() {
         return count;
@@ -63,9 +63,9 @@ final class PendingList {
     }
 
     /**
-     * Appends one.
+     * Appends a deferral.
      *
-     * @return null, or why it cannot be
+     * @return null, or the failure to append
      */
     synchronized @Nullable IreeException add(Deferral deferral, String device) {
         if (count >= LIMIT) {
@@ -87,7 +87,7 @@ final class PendingList {
         return null;
     }
 
-    /** Removes one, if it is present. */
+    /** Removes a deferral, if present. */
     synchronized void remove(Deferral deferral) {
         if (!deferral.linked) {
             return;

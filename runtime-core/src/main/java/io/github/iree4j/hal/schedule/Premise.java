@@ -6,18 +6,18 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
 
 /**
- * What an operation relies on in place of a wait whose end the host has seen: created when the operation is decided, and kept
- * until it is complete. A wait for a value that was reached has no premise: a timeline does not go back.
+ * A condition that an operation relies on in place of a wait whose end the host has seen: created when the operation is
+ * decided, and kept until completion. A wait for a reached value has no premise: a timeline does not go back.
  *
- * <p>With {@code -Diree4j.causal.assert=true} every premise is checked when the operation begins, where the hardware reports
- * that, and when it completes; see {@link QueueScheduler#assertPremises}.
+ * <p>With {@code -Diree4j.causal.assert=true} every premise is checked when the operation begins, where the hardware
+ * reports beginnings, and on completion; see {@link QueueScheduler#assertPremises}.
  */
 sealed interface Premise {
-    /** Why an operation is sure to run after the producer of a promise. All but the last are facts about its stream. */
+    /** Reason why an operation is sure to run after the producer of a promise. All but the last are facts about the operation's stream. */
     enum Basis {
         /** The producer is earlier on the operation's own stream. */
         STREAM_ORDER,
-        /** The stream waits for the producer, or for what runs after it, because of an earlier operation; or it has completed. */
+        /** The stream waits for the producer, or for work behind the producer, because of an earlier operation; or the producer has completed. */
         STREAM_FRONTIER,
         /** The stream waits for the producer because of this operation. */
         DEVICE_WAIT,
@@ -25,20 +25,22 @@ sealed interface Premise {
         OTHER_WAIT
     }
 
-    /** Whether the premise holds by now, as far as the host can tell; called when the operation may begin, or is complete. */
+    /** Returns whether the premise holds by now, as far as the host can tell; called when the operation may begin, or is complete. */
     boolean holds(SchedulingDomain domain);
 
     /**
-     * A promise: its maker signals a value at or above the one waited for, and the operation runs after that. It says nothing
-     * about who else may signal lower values; see architecture, "a promise is not a fact about lower values".
+     * A promise: the promising operation signals a value at or above the awaited value, and this operation runs
+     * afterwards. The promise carries no information about other signals of lower values; see architecture, "a promise
+     * is not a fact about lower values".
      *
      * @param semaphore the timeline
-     * @param waited the value that the operation waits for
-     * @param promised the value that was promised, at or above that
-     * @param axis the queue of the operation that promised it
-     * @param epoch its epoch
-     * @param basis why the operation runs after that epoch
-     * @param producer the scheduler of that queue, which may be closed by now; the operation's own scheduler where the promise was found complete
+     * @param waited the value awaited by the operation
+     * @param promised the promised value, at or above {@code waited}
+     * @param axis the queue of the promising operation
+     * @param epoch the epoch of the promising operation
+     * @param basis the reason why the operation runs after this epoch
+     * @param producer the scheduler of the promising queue, possibly closed by now; the operation's own scheduler where
+     *     the promise was found complete
      */
     record Promise(
             TimelineSemaphore semaphore,
@@ -67,12 +69,12 @@ sealed interface Premise {
     }
 
     /**
-     * Foreign work that promised a value, for which the stream waits. Nothing is known about what precedes it.
+     * Foreign work that promised a value and that the stream waits for. The predecessors of foreign work are unknown.
      *
      * @param semaphore the timeline
-     * @param waited the value that the operation waits for
-     * @param primitive the primitive that the stream waits for
-     * @param stream the backend that knows whether it has been reached
+     * @param waited the value awaited by the operation
+     * @param primitive the primitive awaited by the stream
+     * @param stream the backend that knows whether the primitive has been reached
      */
     record Foreign(TimelineSemaphore semaphore, long waited, Object primitive, FifoBackend stream) implements Premise {
         @Override
@@ -88,11 +90,11 @@ sealed interface Premise {
     }
 
     /**
-     * A frontier that the operation imported: everything that it names precedes the operation. Created only where premises are
-     * asserted, since it is part of the operation's own frontier.
+     * A frontier imported by the operation: everything named by the frontier precedes the operation. Created only where
+     * premises are asserted, since the import is part of the operation's own frontier.
      *
      * @param source the origin of the frontier
-     * @param frontier what must be complete when the operation begins
+     * @param frontier work to be complete when the operation begins
      */
     record Imported(String source, Frontier frontier) implements Premise {
         static Imported of(TimelineSemaphore semaphore, long waited, Frontier frontier) {
@@ -111,9 +113,9 @@ sealed interface Premise {
     }
 
     /**
-     * Memory that others used before: they are complete, or the operation runs after them.
+     * Memory with earlier users: these are complete, or the operation runs after them.
      *
-     * @param death what must complete before the memory is used
+     * @param death work to be complete before the memory is used
      */
     record Memory(Frontier death) implements Premise {
         @Override
@@ -128,8 +130,8 @@ sealed interface Premise {
     }
 
     /**
-     * Whether the hardware has completed everything that a frontier names, as far as a queue is left to ask. Where none is, the answer is yes:
-     * that hides a broken premise from a check, and decides nothing.
+     * Returns whether the hardware has completed everything named by a frontier, as far as the queues still exist. For
+     * an axis without a queue the answer is yes: this hides a broken premise from a check, and decides nothing.
      */
     private static boolean isPassed(Frontier frontier, SchedulingDomain domain) {
         for (int i = 0; i < frontier.size(); i++) {

@@ -18,7 +18,7 @@ final class PremiseCheck {
 
     private PremiseCheck() {}
 
-    /** Fails an operation of a stream that begins or completes before its premises hold; returns false then. */
+    /** Fails an operation of a stream that begins or completes before its premises hold, and then returns false. */
     static boolean ofStream(QueueScheduler queue, QueueOperation operation) {
         List<Premise> premises = operation.premises;
         if (premises == null || operation.failure() != null || queue.lost != null) {
@@ -33,7 +33,7 @@ final class PremiseCheck {
         return true;
     }
 
-    /** The same for an operation of an unordered queue that begins: its only premise is values that were reached. */
+    /** Fails an operation of an unordered queue that begins too early: the only premise is that the values were reached. */
     static boolean ofWorkers(QueueScheduler queue, QueueOperation operation) {
         if (operation.failure() != null || queue.lost != null) {
             return true;

@@ -5,7 +5,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * The observation of the queues of a domain. While there is none, each place that would report to it reads one field and finds null.
+ * Observation of the queues of a domain. Without an observation, each reporting place reads a single field and finds
+ * null.
  *
  * <p>Safe from any thread.
  */
@@ -22,8 +23,8 @@ public final class QueueObservation implements AutoCloseable {
      * Begins to observe a domain. Operations submitted before are not reported.
      *
      * @param domain the domain
-     * @param observer told of everything from now on
-     * @return the observation; the caller closes it
+     * @param observer notified of all events from now on
+     * @return the observation; the caller closes the observation
      * @throws IreeException FAILED_PRECONDITION when the domain is observed already
      */
     public static QueueObservation begin(SchedulingDomain domain, QueueObserver observer) {

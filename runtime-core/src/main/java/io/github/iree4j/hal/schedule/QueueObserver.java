@@ -7,19 +7,20 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the operations of a scheduling domain: what the flight recorder implements. See {@link QueueObservation}.
+ * Follows the operations of a scheduling domain. Implemented by the flight recorder. See {@link QueueObservation}.
  *
- * <p>Called by the threads that submit, decide and complete, some with a lock of the scheduler held. Methods MUST NOT block or throw, and
- * MUST return within a microsecond or so. While the thread holds back its callbacks they MAY signal, and {@link #waitOver} and
- * {@link #ending}, which are called without locks, MAY submit: as a replay does. Otherwise they MUST NOT.
+ * <p>Called by the threads that submit, decide and complete, sometimes with a lock of the scheduler held. Methods MUST
+ * NOT block or throw, and MUST return within a microsecond or so. While the thread holds back its callbacks, methods
+ * MAY signal; {@link #waitOver} and {@link #ending}, called without locks, MAY also submit, as a replay does. Otherwise
+ * methods MUST NOT signal or submit.
  */
 public interface QueueObserver {
-    /** The decisions about the waits of one operation, valid during the call. */
+    /** Decisions about the waits of an operation, valid during the call. */
     interface Decisions {
         /**
          * Returns the number of waits.
          *
-         * @return as many as the fence has points
+         * @return the number of points of the fence
          */
         int size();
 
@@ -32,29 +33,29 @@ public interface QueueObserver {
         WaitDecision decision(int index);
 
         /**
-         * Returns what the timeline knew about the value, the premise of the decision.
+         * Returns the timeline's knowledge about the value, as the premise of the decision.
          *
          * @param index of the wait
-         * @return the signal or promise; null when there was none
+         * @return the signal or promise; null for none
          */
         @Nullable
         SignalRecord found(int index);
     }
 
     /**
-     * An operation was submitted. Everything else about it is told after this, and nothing about operations submitted before the
-     * observation began, except by {@link #issued} and {@link #over}.
+     * Reports a submitted operation. Every other report about the operation follows this report. Operations submitted
+     * before the observation began are reported by {@link #issued} and {@link #over} only.
      *
      * @param queue the queue
      * @param operation the operation
-     * @param wait what it waits for; null for nothing
-     * @param signal what it signals; null for nothing
-     * @return the number of the operation, which {@link QueueOperation#number} returns from then on; not 0
+     * @param wait the fence to wait for; null for none
+     * @param signal the fence to signal; null for none
+     * @return the number of the operation, returned by {@link QueueOperation#number} from then on; not 0
      */
     long submitted(QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal);
 
     /**
-     * The waits of an operation were decided. Repeated when it resumes after it was held back.
+     * Reports the decisions about the waits of an operation. Repeated when an operation resumes after being held back.
      *
      * @param operation the operation
      * @param decisions the decisions
@@ -62,8 +63,9 @@ public interface QueueObserver {
     void decided(QueueOperation operation, Decisions decisions);
 
     /**
-     * A wait that holds an operation back is over: there is a promise, or the value is reached. Told of waits that were decided with
-     * {@link WaitDecision#DEFERRED_UNKNOWN} or {@link WaitDecision#DEFERRED_UNREACHED}, as they end, unless they fail.
+     * Reports the end of a wait holding an operation back: there is a promise, or the value is reached. Called for
+     * waits decided with {@link WaitDecision#DEFERRED_UNKNOWN} or {@link WaitDecision#DEFERRED_UNREACHED}, at the end
+     * of the wait, except on failure.
      *
      * @param operation the operation
      * @param index of the wait
@@ -71,53 +73,54 @@ public interface QueueObserver {
     void waitOver(QueueOperation operation, int index);
 
     /**
-     * An operation is held back until there is memory.
+     * Reports an operation held back until memory is available.
      *
      * @param operation the operation
-     * @param bytes how much it requests
+     * @param bytes requested bytes
      */
     void heldForMemory(QueueOperation operation, long bytes);
 
     /**
-     * An operation has its place on its stream, and its frontier; or is about to run on an unordered queue.
+     * Reports an operation with a place on a stream and a frontier, or about to run on an unordered queue.
      *
-     * @param operation the operation; without a number when it was submitted before the observation began
-     * @param memory what it allocates or releases; null for neither
+     * @param operation the operation; without a number when submitted before the observation began
+     * @param memory the memory allocated or released by the operation; null for neither
      */
     void issued(QueueOperation operation, @Nullable Reservation memory);
 
     /**
-     * The hardware begins an operation. Called only by backends that know.
+     * Reports that the hardware begins an operation. Called only by backends with this knowledge.
      *
      * @param operation the operation
      */
     void began(QueueOperation operation);
 
     /**
-     * The host has learnt that the hardware has completed an operation, or has run it itself. Its signals come
-     * after this.
+     * Reports that the host has learnt of the completion of an operation by the hardware, or has run the operation
+     * itself. The signals come after this report.
      *
      * @param operation the operation
      */
     void completed(QueueOperation operation);
 
     /**
-     * An operation that was completed before its waits were resolved is about to end, in a callback: {@link #over} follows.
+     * Reports the coming end of an operation completed before its waits were resolved, in a callback: {@link #over}
+     * follows.
      *
      * @param operation the operation
      */
     default void ending(QueueOperation operation) {}
 
     /**
-     * An operation has ended, and has signalled or failed its fence.
+     * Reports an operation that has ended, and has signalled or failed its fence.
      *
-     * @param operation the operation; without a number when it was submitted before the observation began
-     * @param failure why it failed; null on success
+     * @param operation the operation; without a number when submitted before the observation began
+     * @param failure the failure; null on success
      */
     void over(QueueOperation operation, @Nullable IreeException failure);
 
     /**
-     * The device of a queue is lost.
+     * Reports the loss of a queue's device.
      *
      * @param queue the queue
      * @param cause the cause

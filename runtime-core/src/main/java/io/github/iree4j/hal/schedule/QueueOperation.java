@@ -12,10 +12,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation of a queue, created by a backend and ordered by its {@link QueueScheduler}. Submitted once.
+ * An operation of a queue, created by a backend and ordered by a {@link QueueScheduler}. Submitted once.
  *
- * <p>{@link #retain} is called before the operation outlives its submission, {@link #release} when it is complete; neither is
- * called for an operation that need not wait on a backend that completes inline.
+ * <p>{@link #retain} is called before the operation outlives the submission, {@link #release} on completion. Neither is
+ * called for an operation without waits on a backend that completes inline.
  */
 public abstract class QueueOperation {
     private static final VarHandle FAILURE;
@@ -31,15 +31,15 @@ public abstract class QueueOperation {
         }
     }
 
-    /** The name of an operation that the host ends, see {@link io.github.iree4j.hal.DeferredHostCall}. */
+    /** Name of operations ended by the host, see {@link io.github.iree4j.hal.DeferredHostCall}. */
     public static final String DEFERRED_HOST_CALL = "deferred host call";
 
     private final String name;
 
     /*
-     * The rest is the scheduler's. Written by the submitting thread before the operation is issued or held back; then by the
-     * resuming thread, of which there is one at a time (Deferral); once issued, under the lock of a FIFO queue, or on an
-     * unordered queue by the completing thread.
+     * The remaining fields belong to the scheduler. Written by the submitting thread before the operation is issued or
+     * held back; then by the resuming thread, a single thread at a time (Deferral); once issued, under the lock of a
+     * FIFO queue, or on an unordered queue by the completing thread.
      */
     @Nullable
     Fence wait;
@@ -47,29 +47,29 @@ public abstract class QueueOperation {
     @Nullable
     Fence signal;
 
-    /** On an unordered queue the frontiers imported by the waits, null when all that has completed. */
+    /** Frontiers imported by the waits, on an unordered queue; null when everything imported has completed. */
     @Nullable
     MutableFrontier imported;
 
-    /** The call that submitted it, if any; known once it is retained. */
+    /** The submitting call, if any; known once the operation is retained. */
     @Nullable
     MemoryHolder holder;
 
-    /** The operation that it is a part of, if any. */
+    /** The whole operation, for a part. */
     @Nullable
     OperationParts whole;
 
-    /** What its end waits for when its queue is done with it: for deferred host calls. */
+    /** The host's part in the end of the operation, for deferred host calls. */
     @Nullable
     CallCompletion completion;
 
-    /** Whether the decisions about its waits are counted. */
+    /** Whether the decisions about the waits are counted. */
     boolean counted;
 
     /** Non-null while the operation is held back. */
     volatile @Nullable Deferral deferral;
 
-    /** The thread that is submitting it: that thread throws a failure that no fence carries. */
+    /** The thread that is submitting the operation; this thread throws a failure that no fence carries. */
     @Nullable
     Thread submitter;
 
@@ -79,40 +79,40 @@ public abstract class QueueOperation {
 
     boolean retained;
 
-    /** Whether the backend has it, or had it, after the call that issued it returned. */
+    /** Whether the backend has, or had, the operation after the return of the issuing call. */
     boolean handedOver;
 
-    /** The premises that replace its waits; null for none, and once its waits are known to be resolved. On streams only. */
+    /** The premises replacing the waits; null for none, and once the waits are known to be resolved. On streams only. */
     @Nullable
     List<Premise> premises;
 
-    // Its place among the operations that are issued, guarded by that list.
+    // Links in the list of issued operations, guarded by this list.
     @Nullable
     QueueOperation previousIssued;
 
     @Nullable
     QueueOperation nextIssued;
 
-    /** Whether it is listed as issued; also read by the thread that ends it, without the lock of the list. */
+    /** Whether the operation is listed as issued; also read by the ending thread, without the lock of the list. */
     boolean listedAsIssued;
 
-    /** When it was issued, in nanoseconds; known while it is listed. */
+    /** Time of the issue, in nanoseconds; known while the operation is listed. */
     long issuedAt;
 
-    /** Given by the observer; 0 while there is none. */
+    /** Number given by the observer; 0 without an observer. */
     long number;
 
     /** Whether {@link QueueScheduler#cancel} was called. */
     volatile boolean cancelled;
 
-    /** Whether the hardware has completed it. */
+    /** Whether the hardware has completed the operation. */
     boolean completed;
 
     /** The first failure; also written by {@link QueueScheduler#cancel}. */
     private volatile @Nullable IreeException failure;
 
     @SuppressWarnings("UnusedVariable") // through FRONTIER
-    private @Nullable Frontier frontier; // null before it has an epoch
+    private @Nullable Frontier frontier; // null before the epoch is known
 
     /**
      * Makes an operation.
@@ -135,7 +135,7 @@ public abstract class QueueOperation {
     /**
      * Returns the frontier of everything that happens before the end of this operation.
      *
-     * @return its frontier, with its own entry as the producer's; empty before it has an epoch
+     * @return the frontier, with this operation's entry as the producer's; empty before the epoch is known
      */
     public final Frontier frontier() {
         Frontier own = (Frontier) FRONTIER.getAcquire(this);
@@ -143,18 +143,18 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Returns its position on the axis of its queue.
+     * Returns the position on the axis of the queue.
      *
-     * @return the epoch; 0 before it has one
+     * @return the epoch; 0 before the epoch is known
      */
     public final long epoch() {
         return frontier().producerEpoch();
     }
 
     /**
-     * Returns the number that the observer of the domain has given it.
+     * Returns the number given by the observer of the domain.
      *
-     * @return the number; 0 when it was submitted while nothing observed the domain
+     * @return the number; 0 for a submission without an observer
      */
     public final long number() {
         return number;
@@ -179,17 +179,17 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Returns the call that it belongs to. For the executing thread.
+     * Returns the call owning this operation. For the executing thread.
      *
      * @return the call; null for none
      */
     protected final @Nullable MemoryHolder holder() {
-        return retained ? holder : MemoryHolder.current(); // else it is executed by the thread that submits it
+        return retained ? holder : MemoryHolder.current(); // otherwise the submitting thread executes
     }
 
     /**
-     * Returns why the work should stop: the operation was cancelled, or all timelines that it is to signal have failed, so that
-     * its end is unobservable.
+     * Returns the reason for stopping the work: the operation was cancelled, or all timelines to be signalled have
+     * failed, so the end of the operation is unobservable.
      *
      * @return the first failure, or null while the work is wanted
      */
@@ -210,9 +210,9 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Waits until the host knows how every wait has ended, for a backend that is about to run code of others: the hardware passes a wait
-     * whether its producer has succeeded or failed. Not ended by an interrupt, which is kept. For a thread that the backend has given the
-     * operation to, once the hardware is past its waits; without a lock.
+     * Waits until the host knows the outcome of every wait, for a backend about to run foreign code: the hardware
+     * passes a wait whether the producer has succeeded or failed. Not ended by an interrupt; the interrupt is kept. For
+     * a thread given the operation by the backend after the hardware has passed the waits; called without a lock.
      *
      * @return as {@link #failedWait}
      */
@@ -223,7 +223,7 @@ public abstract class QueueOperation {
             try {
                 waits.semaphore(open).await(waits.value(open));
             } catch (IreeException e) {
-                interrupted |= Thread.interrupted(); // else it has failed, as is seen next
+                interrupted |= Thread.interrupted(); // otherwise the wait has failed, as seen next
             }
         }
         if (interrupted) {
@@ -233,9 +233,10 @@ public abstract class QueueOperation {
     }
 
     /**
-     * SCHED-7: returns why an operation that runs code of others must do nothing, where the backend relied on premises in place of its waits.
+     * SCHED-7: returns the reason why an operation running foreign code must do nothing, where the backend relied on
+     * premises in place of waits.
      *
-     * @return the failure of a wait, as far as the host knows; null when it knows of none
+     * @return the failure of a wait, as far as the host knows; null without a known failure
      */
     public final @Nullable IreeException failedWait() {
         Fence waits = premises == null ? null : wait;
@@ -248,7 +249,7 @@ public abstract class QueueOperation {
         return null;
     }
 
-    /** Returns the last of its waits that is not known to be reached; negative when all are, and where there are no premises. */
+    /** Returns the index of the last wait not known to be reached; negative when all are reached, and without premises. */
     final int openWait() {
         Fence waits = premises == null ? null : wait;
         int open = waits == null ? -1 : waits.size() - 1;
@@ -258,14 +259,14 @@ public abstract class QueueOperation {
         return open;
     }
 
-    /** Records a failure; the first one stays. */
+    /** Records a failure; the first failure stays. */
     final void fail(IreeException cause) {
         FAILURE.compareAndSet(this, null, cause);
     }
 
     /**
-     * Fails the signals of an operation that is not complete: its device is abandoned, and waiters must not be. The operation
-     * keeps its resources until its end is reported. The caller knows that it has not been.
+     * Fails the signals of an incomplete operation: the device is abandoned, and waiters must not be. The operation
+     * keeps its resources until the end is reported. The caller knows that the end has not been reported.
      *
      * @param cause the cause
      */
@@ -278,8 +279,8 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Records the failure of a wait that was elided: it is the root cause, even if the operation ran and failed too, since it may
-     * have failed for lack of its input. A cancelled operation keeps the cause of its cancellation.
+     * Records the failure of an elided wait. This failure is the root cause, even if the operation ran and failed too,
+     * since the operation may have failed for lack of input. A cancelled operation keeps the cause of the cancellation.
      */
     final void blame(IreeException cause) {
         if (!cancelled || failure == null) {
@@ -292,35 +293,36 @@ public abstract class QueueOperation {
     }
 
     /**
-     * The operation has its place in the order of a stream, and its {@link #frontier}: acts on that, for example by releasing
-     * storage to operations behind it. Called once before the issue, with a lock of the scheduler held: MUST be quick. Not called
+     * Acts on a place in the order of a stream and on the known {@link #frontier}, for example by releasing storage to
+     * subsequent operations. Called once before the issue, with a lock of the scheduler held: MUST be quick. Not called
      * on an unordered queue.
      *
-     * @throws IreeException if it fails; it keeps its place, and is issued as a failed operation
+     * @throws IreeException on failure; the operation keeps its place, and is issued as a failed operation
      */
     protected void placed() {}
 
     /**
-     * The operation has failed, or will not run. Called once, before its signals fail.
+     * Reports that the operation has failed, or will not run. Called once, before the signals fail.
      *
      * @param cause the cause
      */
     protected void failed(IreeException cause) {}
 
     /**
-     * Returns whether it may wait for work of other queues while it runs, as code of others does. Hardware waits for nothing that comes after
-     * such an operation before it is over: a queue that stood still would hold back what the operation waits for.
+     * Returns whether the operation may wait for work of other queues while running, as foreign code does. Before the
+     * end of such an operation, hardware waits for nothing behind the operation: a queue standing still would hold back
+     * the work awaited by the operation.
      *
-     * @return always the same
+     * @return a constant value
      */
     protected boolean mayWait() {
         return false;
     }
 
     /**
-     * Copies what the caller may change after the submission, and retains what the operation uses.
+     * Copies values that the caller may change after the submission, and retains resources used by the operation.
      *
-     * @throws IreeException FAILED_PRECONDITION when something it uses is closed
+     * @throws IreeException FAILED_PRECONDITION when a used resource is closed
      */
     protected abstract void retain();
 

@@ -30,27 +30,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides when each operation of one queue is issued, what the device must wait for, and what its signals promise. The single
- * place of that decision, for every backend.
+ * Decides about the issue of each operation of a queue, the waits performed by the device, and the promises of the
+ * operation's signals. This class is the single place of these decisions, for every backend.
  *
- * <p>For backends: a device creates one for each of its queues, submits operations to it, and reports completions. Safe from any
- * thread; submitting never blocks, and throws only failures that no fence can carry.
+ * <p>For backends: a device creates a scheduler for each queue, submits operations to the scheduler, and reports
+ * completions. Safe from any thread. Submitting never blocks, and throws only failures that no fence can carry.
  */
 public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedScheduler {
     /*
-     * SCHED-1: an operation is issued at most once and ends exactly once. Its Deferral calls resume() once; an issued operation
-     * ends when it retires, which each kind of queue ensures to happen once.
-     * SCHED-2: a promise or value that arrives while an operation is being held back is not missed: the timeline re-checks at registration.
-     * SCHED-3: no operation stays on the list of a closed or lost queue: additions check for that under the list's lock, and the
-     * closing thread reads the list after it has set it.
-     * SCHED-4: an elided wait is checked again when the operation retires (resolve), so its failure is not lost.
-     * SCHED-6: a deferred host call ends once, when the queue and the host are done with it (CallCompletion); one that is lost or withdrawn
-     * is found in the list of those issued, which it enters before it can run.
+     * SCHED-1: an operation is issued at most once and ends exactly once. The operation's Deferral calls resume() once.
+     * An issued operation ends when it retires; each kind of queue retires an operation once.
+     * SCHED-2: a promise or value arriving while an operation is being held back is not missed: the timeline re-checks
+     * at registration.
+     * SCHED-3: no operation stays on the list of a closed or lost queue: additions check the state under the list's
+     * lock, and the closing thread reads the list after setting the state.
+     * SCHED-4: an elided wait is checked again when the operation retires (resolve), so the failure of the wait is not
+     * lost.
+     * SCHED-6: a deferred host call ends once, when the queue and the host have both finished the call
+     * (CallCompletion). A lost or withdrawn call is found in the list of issued operations; a call enters this list
+     * before it can run.
      */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
 
     final SchedulingDomain domain;
-    final DomainQueues siblings; // of the domain, this one included
+    final DomainQueues siblings; // of the domain, including this scheduler
     final FrontierTracker tracker;
     final QueuePlace place;
     final long axis;
@@ -74,9 +77,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     private final PendingList pending = new PendingList();
     final IssuedList issuedOnes = new IssuedList();
-    final AtomicInteger leftToHost = new AtomicInteger(); // deferred calls that have run and are not complete
+    final AtomicInteger leftToHost = new AtomicInteger(); // deferred calls that have run and are incomplete
     private volatile boolean closed; // written under the lock of pending
-    volatile @Nullable IreeException lost; // why the device is lost; written before the list is read for the last time
+    volatile @Nullable IreeException lost; // cause of the device loss; written before the last read of the list
 
     QueueScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
         this.domain = domain;
@@ -92,12 +95,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /**
      * Creates the scheduler of a queue.
      *
-     * @param domain the domain, with the queues it knows
+     * @param domain the domain, with all known queues
      * @param device the device, borrowed
-     * @param directGroup the group of devices that signal one another directly, compared by identity; the device itself when it
-     * is alone
-     * @param backend the hardware, whose kind decides how operations are ordered
-     * @return the scheduler; the device closes it
+     * @param directGroup the group of devices that signal one another directly, compared by identity; the device itself
+     *     when alone
+     * @param backend the hardware; its kind decides how operations are ordered
+     * @return the scheduler; the device closes the scheduler
      */
     public static QueueScheduler create(
             SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
@@ -119,9 +122,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Returns whether the hardware runs operations in the order of their epochs.
+     * Returns whether the hardware runs operations in the order of epochs.
      *
-     * @return false when they start as their waits are reached
+     * @return false when operations start as their waits are reached
      */
     public final boolean isStream() {
         return this instanceof FifoScheduler;
@@ -137,20 +140,21 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Submits an operation: it is issued once its waits allow, and signals when it is complete.
+     * Submits an operation. The scheduler issues the operation once its waits allow, and signals on completion.
      *
      * @param wait the fence to wait for; null for none
      * @param signal the fence to signal; null for none
-     * @param make creates the operation; if it throws, the signals fail with that
-     * @return null, or the failure to create the operation, which the signals carry
-     * @throws IreeException FAILED_PRECONDITION when the signal fence is closed; without a signal fence a failure found now
+     * @param make creates the operation; an exception thrown here fails the signals
+     * @return null, or the failure to create the operation, carried by the signals
+     * @throws IreeException FAILED_PRECONDITION when the signal fence is closed; without a signal fence, a failure
+     *     found now
      */
     public final @Nullable IreeException submit(
             @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends QueueOperation> make) {
         return submit(wait, signal, make, null, true);
     }
 
-    /** Submits an operation, or a part of one: of several parts only the waits of the first count, and none counts as an operation. */
+    /** Submits an operation or a part of an operation. Only the waits of the first part are counted, and no part counts as an operation. */
     final @Nullable IreeException submit(
             @Nullable Fence wait,
             @Nullable Fence signal,
@@ -191,7 +195,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         operation.signal = signal;
         operation.whole = whole;
         operation.counted = !first;
-        if (whole != null) { // deferred so that release() precedes the signals
+        if (whole != null) { // early, so that release() precedes the signals
             IreeException unusable = retain(operation);
             if (unusable != null) {
                 finish(operation, unusable);
@@ -237,17 +241,18 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Begins an operation that is executed in parts.
+     * Begins an operation executed in parts.
      *
-     * @param signal the fence that the last part, or its continuation, will signal; null for none
-     * @return the operation; the caller ends it
-     * @throws IreeException FAILED_PRECONDITION when the scope of a timeline does not allow that, which is counted
+     * @param signal the fence to be signalled by the last part or a continuation; null for none
+     * @return the operation; the caller ends the operation
+     * @throws IreeException FAILED_PRECONDITION when the scope of a timeline does not allow the signal; the failed
+     *     operation is counted
      */
     public final OperationParts beginParts(@Nullable Fence signal) {
         return new OperationParts(this, signal);
     }
 
-    /** Counts an operation that goes to the hardware and is not complete before submit() returns. */
+    /** Counts an operation that goes to the hardware and does not complete before submit() returns. */
     final void countIssued(QueueOperation operation) {
         OperationParts whole = operation.whole;
         if (whole == null) {
@@ -260,7 +265,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /** Issues an operation, holds it back or fails it. */
     abstract void start(QueueOperation operation);
 
-    /** The waits of an operation that has run are resolved, or one has failed: it can be retired. */
+    /** Retires an operation that has run: all waits are resolved, or a wait has failed. */
     abstract void resolved(QueueOperation operation, @Nullable IreeException waitFailure);
 
     /**
@@ -272,14 +277,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public abstract void completed(QueueOperation operation, @Nullable IreeException failure);
 
     /**
-     * Reports that the hardware has completed everything issued up to an epoch. Operations not reported as failed have succeeded.
-     * For streams, instead of {@link #completed} for each operation.
+     * Reports that the hardware has completed everything issued up to an epoch. Operations not reported as failed have
+     * succeeded. For streams, instead of {@link #completed} for each operation.
      *
-     * @param epoch the epoch of an operation that was issued
+     * @param epoch the epoch of an issued operation
      */
     public abstract void completedUpTo(long epoch);
 
-    /** The backend, which had declined an operation, accepts operations again. For streams. Called on a thread that holds no locks. */
+    /** Reports that the backend accepts operations again after declining an operation. For streams. Called on a thread without locks. */
     public abstract void issueMore();
 
     /**
@@ -290,9 +295,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public abstract StreamCounters streamCounters();
 
     /**
-     * Reports that the hardware begins an operation: called by backends that know. Also checks its premises, see {@link #assertPremises}.
+     * Reports that the hardware begins an operation: called by backends with this knowledge. Also checks the
+     * operation's premises, see {@link #assertPremises}.
      *
-     * @param operation one that was issued
+     * @param operation an issued operation
      */
     public final void began(QueueOperation operation) {
         assertPremises(operation);
@@ -300,10 +306,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Reports the same from a backend that has to look, which need not while this returns false. May be called with locks of the backend held:
-     * checks no premises.
+     * Reports that the hardware begins an operation, for backends that have to poll. A backend need not poll while this
+     * method returns false. May be called with locks of the backend held: checks no premises.
      *
-     * @param operation one that was issued
+     * @param operation an issued operation
      * @return whether anything observes the queue
      */
     public final boolean seenToBegin(QueueOperation operation) {
@@ -311,10 +317,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Checks, with {@code -Diree4j.causal.assert=true}, whether all premises of an operation hold: called by backends that know
-     * when an operation begins, and when it completes. One that began too early fails, with the premise and its values.
+     * Checks, with {@code -Diree4j.causal.assert=true}, whether all premises of an operation hold. Called by backends
+     * able to observe the beginning of an operation, at the beginning and at the completion. An operation that began
+     * too early fails, with the premise and its values.
      *
-     * @param operation one that was issued
+     * @param operation an issued operation
      */
     public final void assertPremises(QueueOperation operation) {
         if (PremiseCheck.ASSERTED) {
@@ -326,14 +333,15 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     abstract boolean check(QueueOperation operation);
 
     /**
-     * Cancels an operation that is not complete: one that waits will not run, one that was issued may still run. Its signals fail.
+     * Cancels an incomplete operation. A waiting operation will not run; an issued operation may still run. The signals
+     * fail.
      *
-     * @param operation one that was submitted here
-     * @param cause what its signals fail with
+     * @param operation an operation submitted here
+     * @param cause the failure of the signals
      */
     public final void cancel(QueueOperation operation, IreeException cause) {
-        operation.fail(cause); // read when it retires
-        operation.cancelled = true; // read when it is held back
+        operation.fail(cause); // read when the operation retires
+        operation.cancelled = true; // read when the operation is held back
         Deferral deferral = operation.deferral;
         if (deferral != null) {
             deferral.end(cause);
@@ -342,8 +350,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Reports that the device is lost: pending operations, later submissions, and every wait for the axis of this queue fail. The
-     * backend completes issued operations with the cause. Deferred host calls that are not complete fail, even when they have begun.
+     * Reports the loss of the device. Pending operations, later submissions, and every wait for the axis of this queue
+     * fail. The backend completes issued operations with the cause. Incomplete deferred host calls fail, even when
+     * begun.
      *
      * @param cause the cause
      */
@@ -355,10 +364,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         siblings.lost(this, cause);
         tracker.fail(axis, cause);
         abandonPending(operation -> cause);
-        issuedOnes.deferredCalls().forEach(each -> endDeferred(each, cause)); // those that are added later find it lost
+        issuedOnes.deferredCalls().forEach(each -> endDeferred(each, cause)); // calls added later find the queue lost
     }
 
-    /** Fails pending operations with ABORTED, and later ones that would have to wait. Idempotent. */
+    /** Fails pending operations with ABORTED, and later operations that would have to wait. Idempotent. */
     public final void close() {
         synchronized (pending) {
             if (closed) {
@@ -371,13 +380,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         endAxis();
     }
 
-    /** The queue is closed: nothing but the operations in flight happens on its axis any more. From now on none gets a place. */
+    /** Ends the axis of the closed queue: only operations in flight still happen on the axis. From now on no operation gets a place. */
     abstract void endAxis();
 
     /**
-     * Runs an action when the backend has all operations that have a place. The queue is closed.
+     * Runs an action once the backend has received all placed operations. The queue is closed.
      *
-     * @param action to be run now, or on the thread that gives the last one to the backend; must not throw
+     * @param action to be run now, or on the thread giving the last operation to the backend; must not throw
      */
     public void whenGiven(Runnable action) {
         action.run();
@@ -387,7 +396,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         return closed;
     }
 
-    /** Why an operation does not run on a closed queue, whose device may have been lost before. */
+    /** Returns the cause for not running an operation on a closed queue; an earlier loss of the device takes precedence. */
     final IreeException aborted(QueueOperation operation) {
         IreeException gone = lost;
         if (gone != null) {
@@ -404,7 +413,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Ends the pending operations of certain calls, those that wait for memory or the host included. */
+    /** Ends the pending operations of certain calls, including operations waiting for memory or for the host. */
     final void withdraw(Predicate<MemoryHolder> calls, IreeException cause) {
         for (Deferral each : pending.all()) {
             if (isOfOne(calls, each.operation)) {
@@ -418,7 +427,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Adds the operations of a call that are held back before they are issued. */
+    /** Adds the operations of a call held back before the issue. */
     final void addHeldBack(MemoryHolder call, List<QueueOperation> held) {
         for (Deferral each : pending.all()) {
             if (call.equals(each.operation.holder)) {
@@ -440,7 +449,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Returns what the queue has done so far.
+     * Returns the work of the queue so far.
      *
      * @return the counters now
      */
@@ -471,9 +480,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Returns operations that wait to be issued, longest waiting first.
+     * Returns operations waiting to be issued, longest waiting first.
      *
-     * @param limit the most to return
+     * @param limit the maximum number of operations
      * @return a snapshot
      */
     public final List<PendingOperation> pending(int limit) {
@@ -481,17 +490,19 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Returns operations that will signal what no promise says, and are not held back: on a queue without order those in flight.
+     * Returns operations with unpromised signals that are not held back: on an unordered queue, the operations in
+     * flight.
      *
-     * @param limit the most to return
-     * @return a snapshot, without waits; taken after one of {@link #pending}, it has what has left that meanwhile, unless it is over
+     * @param limit the maximum number of operations
+     * @return a snapshot, without waits. Take this snapshot after {@link #pending}: operations that left that list in
+     *     between appear here unless they have completed
      */
     public final List<PendingOperation> inFlight(int limit) {
         return issuedOnes.describe(limit);
     }
 
     /**
-     * Returns the frontier that the next operation runs after.
+     * Returns the frontier preceding the next operation.
      *
      * @return as {@link DeviceQueue#frontier()}
      */
@@ -505,7 +516,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public abstract FrontierCounters frontierCounters();
 
     /**
-     * Sets the listener that is called, with no lock held, when this queue becomes idle while operations wait for memory.
+     * Sets the listener for the idle state: called, with no lock held, when this queue becomes idle while operations
+     * wait for memory.
      *
      * @param listener re-checks whether a memory waiter can proceed
      */
@@ -520,14 +532,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public abstract boolean isIdle();
 
-    /** The hardware is done with everything up to an epoch, and has completed it unless the device is lost. */
+    /** Records that the hardware has finished everything up to an epoch; the epoch is complete unless the device is lost. */
     final void tell(long epoch) {
         if (lost == null) {
             tracker.advance(axis, epoch);
         }
     }
 
-    /** The host is done with everything up to an epoch too: on a lost device nothing up to it is in flight from now on. */
+    /** Records that the host has also finished everything up to an epoch: on a lost device, nothing up to the epoch remains in flight. */
     final void quiet(long epoch) {
         if (lost != null) {
             tracker.quiesce(axis, epoch);
@@ -541,18 +553,19 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Number of issued operations that are not complete, except those completed inline and parts of others. */
+    /** Returns the number of incomplete issued operations, excluding operations completed inline and parts of others. */
     abstract long inFlight();
 
-    /** Number of operations that ran and are complete, except those executed in parts. */
+    /** Returns the number of completed operations that ran, excluding operations executed in parts. */
     abstract long retired();
 
     // ---- Holding back.
 
     /**
-     * Puts an operation on the pending list and retains what it uses.
+     * Puts an operation on the pending list and retains the operation's resources.
      *
-     * @return its deferral, to which the caller adds the waits; null when it cannot be held, with the failure in the operation
+     * @return the deferral, to which the caller adds the waits; null when the operation cannot be held, with the
+     *     failure in the operation
      */
     final @Nullable Deferral hold(QueueOperation operation, int count) {
         Deferral deferral = new Deferral(this, operation, true, count);
@@ -586,12 +599,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Gets memory for an operation that found none, and continues with it; or holds it back until there is some. May take long,
-     * so no lock is held.
+     * Reserves memory for an operation after the fast path found none, and continues the operation; or holds the
+     * operation back until memory is available. May take long, so no lock is held.
      *
-     * @param deferral the deferral that holds it back meanwhile
-     * @param tried whether it has been tried to get the memory at once, in vain
-     * @return why it never will get memory; null when it proceeds or waits
+     * @param deferral the deferral holding the operation back meanwhile
+     * @param tried whether an immediate reservation has already failed
+     * @return the cause if memory can never be reserved; null when the operation proceeds or waits
      */
     final @Nullable IreeException awaitStorage(
             Deferral deferral, StorageRequest request, Frontier after, NativeTimepoints timepoints, boolean tried) {
@@ -604,13 +617,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             siblings.shortOfMemory();
             request.reserve(after, timepoints, failure -> deferral.reached(0, failure));
             Fence wait = operation.wait;
-            if (wait != null) { // what is promised may fail before there is memory
+            if (wait != null) { // a promised value may fail before memory is available
                 deferral.watch(wait);
             }
             return null;
         } catch (RuntimeException | Error e) {
             if (!deferral.abandon()) {
-                return null; // ended meanwhile, with its own cause
+                return null; // ended meanwhile, with another cause
             }
             operation.deferral = null;
             pending.remove(deferral);
@@ -618,7 +631,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** The executor that resumes operations when there are many at once; null for the calling thread. */
+    /** Returns the executor for resuming many operations at once; null for the calling thread. */
     @SuppressWarnings("ReferenceEquality") // a singleton
     final @Nullable Executor crowdExecutor() {
         Executor executor = backend.wakeExecutor();
@@ -635,7 +648,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return;
         }
         long now = System.nanoTime();
-        issuedOnes.add(operation, now); // before it leaves the other list
+        issuedOnes.add(operation, now); // before leaving the other list
         pending.remove(deferral);
         heldBackNanos.add(now - deferral.since);
         if (waitFailure != null) {
@@ -643,14 +656,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         } else {
             start(operation);
         }
-        if (isStream() && operation.completion == null) { // from here on, promises say what it will signal
+        if (isStream() && operation.completion == null) { // from here on, promises describe the signals
             issuedOnes.remove(operation);
         }
     }
 
     // ---- The end of an operation.
 
-    /** Retains what the operation uses until it is complete; returns why that is not possible, or null. */
+    /** Retains the operation's resources until completion; returns the failure to do so, or null. */
     static @Nullable IreeException retain(QueueOperation operation) {
         if (operation.retained) {
             return null;
@@ -670,7 +683,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
         }
         operation.retained = true;
-        MemoryHolder holder = MemoryHolder.current(); // on the submitting thread: a resuming thread finds it retained
+        MemoryHolder holder = MemoryHolder.current(); // on the submitting thread: resuming threads find `retained`
         operation.holder = holder;
         if (holder != null) {
             holder.operationBegins();
@@ -686,14 +699,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** The failure of an operation whose own code, or whose backend, has thrown. */
+    /** Returns the failure of an operation whose own code, or whose backend, has thrown. */
     static IreeException failure(QueueOperation operation, Throwable thrown) {
         return thrown instanceof IreeException failure
                 ? failure
                 : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
-    /** The queue is done with an operation. Returns whether the operation goes on until the host completes it. */
+    /** Records that the queue has finished an operation. Returns whether the operation continues until the host completes it. */
     final boolean isLeftToHost(QueueOperation operation) {
         CallCompletion completion = operation.completion;
         if (completion == null) {
@@ -711,7 +724,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         return false;
     }
 
-    /** The host completes an operation that was left to it. */
+    /** Completes an operation left to the host. */
     final void completedByHost(QueueOperation operation, @Nullable IreeException failure) {
         leftToHost.decrementAndGet();
         if (failure != null) {
@@ -721,7 +734,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         noteEnd();
     }
 
-    /** Ends an operation that the queue and the host are done with. */
+    /** Ends an operation that the queue and the host have finished. */
     abstract void end(QueueOperation operation);
 
     /** Ends an operation that is not going to run. */
@@ -790,10 +803,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Checks whether the waits of an operation that has run are all resolved; an elided wait may not be yet, if this host sees
-     * the completions of different queues in another order than they happened.
+     * Checks whether all waits of an operation that has run are resolved. An elided wait may still be open, if this
+     * host sees the completions of different queues in another order than the real order.
      *
-     * @return true when they are, with the failure in the operation if one has; false when the operation is held back until then
+     * @return true when all waits are resolved, with a failed wait recorded in the operation; false when the operation
+     *     is held back until then
      */
     final boolean resolve(QueueOperation operation) {
         IreeException cause = operation.failedWait();
@@ -806,7 +820,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return true;
         }
         Fence wait = Objects.requireNonNull(operation.wait);
-        // One wait suffices for a re-check; its value may have been reached since.
+        // A single wait suffices for a re-check; the value may have been reached since.
         Deferral deferral = new Deferral(this, operation, false, 1);
         operation.deferral = deferral;
         deferral.add(wait.semaphore(open), wait.value(open), false, open);

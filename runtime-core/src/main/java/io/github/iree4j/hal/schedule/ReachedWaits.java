@@ -4,7 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SignalRecord;
 import org.jspecify.annotations.Nullable;
 
-/** The decisions of an unordered queue, as an observer sees them: each value is reached, or waited for. */
+/** Decisions of an unordered queue, as reported to an observer: each value is reached, or waited for. */
 final class ReachedWaits implements QueueObserver.Decisions {
     private final Fence wait;
     private final SignalRecord record = new SignalRecord();

@@ -20,10 +20,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue whose operations a {@link QueueScheduler} orders. For backends, which create the operations: shares what all backends
- * do before a submission, and the transfers that the device of a buffer must perform itself. Safe from any thread.
+ * A queue with operations ordered by a {@link QueueScheduler}. For backends, which create the operations. Contains the
+ * steps shared by all backends before a submission, and the transfers that a buffer's own device must perform. Safe
+ * from any thread.
  *
- * @param <B> the buffers that the backend allocates
+ * @param <B> the buffers allocated by the backend
  */
 public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements DeviceQueue {
     private final int index;
@@ -35,7 +36,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
      *
      * @param index of the queue on its device
      * @param scheduler orders the operations
-     * @param own the buffers that the backend allocates
+     * @param own the buffers allocated by the backend
      */
     protected ScheduledQueue(int index, QueueScheduler scheduler, Class<B> own) {
         this.index = index;
@@ -44,12 +45,12 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     /**
-     * Creates a buffer whose storage comes in queue order.
+     * Creates a buffer with storage coming in queue order.
      *
-     * @param params what kind of memory
+     * @param params the kind of memory
      * @param size bytes
      * @param placement bits of {@link Buffer#placement()}
-     * @return the buffer, which the caller owns
+     * @return the buffer, owned by the caller
      */
     protected abstract B reserved(BufferParams params, long size, int placement);
 
@@ -58,56 +59,57 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
      *
      * @param buffer the buffer from {@link #reserved}
      * @param params the parameters passed to {@link #reserved}
-     * @param reuse whether it may reuse memory that is freed behind work which this operation runs after
+     * @param reuse whether the operation may reuse memory freed behind work that precedes the operation
      * @return the operation
      */
     protected abstract QueueOperation allocation(B buffer, BufferParams params, boolean reuse);
 
     /**
-     * Creates the operation that takes a buffer's storage away; a barrier if {@link StoredBuffer#isFreedInQueueOrder} says no.
+     * Creates the operation that takes a buffer's storage away; a barrier if {@link StoredBuffer#isFreedInQueueOrder}
+     * is false.
      *
      * @param buffer any buffer
      * @return the operation
-     * @throws IreeException when it is closed, or not this device's
+     * @throws IreeException for a closed buffer, or a buffer of another device
      */
     protected abstract QueueOperation deallocation(Buffer buffer);
 
     /**
-     * Creates an operation that does nothing.
+     * Creates an empty operation.
      *
      * @return the operation
      */
     protected abstract QueueOperation barrier();
 
     /**
-     * Creates an operation that runs user code.
+     * Creates an operation running user code.
      *
      * @param call the code
-     * @param detached whether it is only started, and no signal waits for it
+     * @param detached whether the code is only started, with no signal waiting for the end
      * @return the operation
      */
     protected abstract QueueOperation hostCall(HostCall call, boolean detached);
 
     /**
-     * Submits writing host bytes into a buffer of this driver's memory, or one that this device refuses.
+     * Submits writing host bytes into a buffer of this driver's memory, or into a buffer refused by this device.
      *
      * @param wait points to wait for; null for none
-     * @param signal points that it signals; null for none
-     * @param source the bytes, valid until this returns
-     * @param target where they go
+     * @param signal points to signal; null for none
+     * @param source the bytes, valid until return
+     * @param target receives the bytes
      * @param targetOffset first byte written
      */
     protected abstract void submitUpdate(
             @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset);
 
     /**
-     * Submits reading a file into a buffer of this driver's memory, or one that this device refuses.
+     * Submits reading a file into a buffer of this driver's memory, or into a buffer refused by this device.
      *
      * @param wait points to wait for; null for none
-     * @param signal points that it signals; null for none
+     * @param signal points to signal; null for none
      * @param source the file
      * @param sourceOffset first byte read
-     * @param target where they go
+     * @param target receives the bytes
      * @param targetOffset first byte written
      * @param length bytes
      */
@@ -121,10 +123,10 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
             long length);
 
     /**
-     * Submits writing a file from a buffer of this driver's memory, or one that this device refuses.
+     * Submits writing a file from a buffer of this driver's memory, or from a buffer refused by this device.
      *
      * @param wait points to wait for; null for none
-     * @param signal points that it signals; null for none
+     * @param signal points to signal; null for none
      * @param source the buffer
      * @param sourceOffset first byte read
      * @param target the file
@@ -144,9 +146,9 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
      * Submits an operation.
      *
      * @param wait points to wait for; null for none
-     * @param signal points that it signals; null for none
-     * @param make creates it; what it throws is the operation's failure
-     * @return the failure so far, which the fence carries; null for none
+     * @param signal points to signal; null for none
+     * @param make creates the operation; a thrown exception is the operation's failure
+     * @return the failure so far, carried by the fence; null for none
      * @throws IreeException as {@link QueueScheduler#submit} does
      */
     protected final @Nullable IreeException submit(
@@ -155,7 +157,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     /**
-     * Returns the scheduler that orders the operations.
+     * Returns the scheduler of the operations.
      *
      * @return the scheduler
      */
@@ -236,16 +238,17 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     /**
-     * Returns whether another device than this queue's moves bytes between the host and a buffer, and frees it.
+     * Returns whether a device other than this queue's device moves bytes between the host and a buffer, and frees the
+     * buffer.
      *
      * @param allocated an allocation
-     * @return true for one of another backend
+     * @return true for an allocation of another backend
      */
     protected boolean isForeign(Buffer allocated) {
         return allocated instanceof StoredBuffer<?> && !own.isInstance(allocated);
     }
 
-    /** Returns a queue of the buffer's own device, to move bytes between the host and a buffer of another driver whose memory this device can use. */
+    /** Returns a queue of the buffer's own device, to move bytes between the host and another driver's buffer usable by this device. */
     private @Nullable DeviceQueue elsewhere(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
                         && isForeign(stored)

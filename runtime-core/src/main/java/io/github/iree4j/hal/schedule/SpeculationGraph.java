@@ -19,11 +19,12 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dependency graph of operations, as far as a {@link SpeculationScope} needs it. Guarded by its monitor; calls no foreign code that blocks.
+ * Dependency graph of operations, limited to the needs of a {@link SpeculationScope}. Guarded by its monitor; calls no
+ * foreign code that blocks.
  *
- * <p>For each operation two epochs of the draft: up to where it stands on the draft, and up to where a verifier before it stood
- * on it. Both are settled when the operation is complete, as everything it waited for then is; those of live operations are
- * computed on demand.
+ * <p>Each operation has two epochs of the draft: the last epoch that the operation stands on, and the last epoch that a
+ * preceding verifier stood on. Both are settled when the operation completes, because all predecessors are complete by
+ * then. The epochs of live operations are computed on demand.
  */
 final class SpeculationGraph {
     /** An operation and its two epochs. */
@@ -33,7 +34,7 @@ final class SpeculationGraph {
         @Nullable
         QueueOperation operation; // null once complete
 
-        List<Fence.Entry> waits; // empty once complete, like the next
+        List<Fence.Entry> waits; // empty once complete, like signals
         List<Fence.Entry> signals;
         long draft;
         long verified;
@@ -41,10 +42,10 @@ final class SpeculationGraph {
         @Nullable
         IreeException condemned;
 
-        boolean doomed; // waits for a condemned one
-        boolean placed; // has its epoch on the draft's queue
+        boolean doomed; // waits for a condemned node
+        boolean placed; // has an epoch on the draft's queue
 
-        /** The part before this one, of an operation in parts: what is between them is no operation, and may say nothing of it. */
+        /** Preceding part, for an operation in parts: the step between two parts is no operation, and may not reveal the preceding part. */
         @Nullable
         Node before;
 
@@ -65,15 +66,15 @@ final class SpeculationGraph {
     private final long verifierAxis;
     private final boolean ordered; // whether the draft's queue is FIFO
     private final Map<QueueOperation, Node> live = new IdentityHashMap<>();
-    private final Set<Node> inOrder = new LinkedHashSet<>(); // the live ones, as submitted
+    private final Set<Node> inOrder = new LinkedHashSet<>(); // the live nodes, as submitted
     private final Set<Node> waiting = new LinkedHashSet<>(); // condemned; cancelled once surviving work has signalled
     private final Map<TimelineSemaphore, SpeculationSignals> timelines =
             new WeakHashMap<>(); // completed nodes do not refer to their timelines
-    private final Map<OperationParts, Node> lastParts = new WeakHashMap<>(); // likewise
+    private final Map<OperationParts, Node> lastParts = new WeakHashMap<>(); // completed nodes do not refer to wholes
     private final TreeMap<Long, Long> verifier =
-            new TreeMap<>(); // of completed ones: draft epochs stood on, by their own epoch
+            new TreeMap<>(); // of completed verifications: last draft epoch stood on, by verifier epoch
     private long lastDraft; // the highest epoch seen
-    private long draftVerified; // of the draft's completed operations
+    private long draftVerified; // highest verified epoch of the draft's completed operations
     private final SignalRecord found = new SignalRecord();
 
     SpeculationGraph(CompletedEpochs completed, long draftAxis, long verifierAxis, boolean ordered) {
@@ -95,14 +96,14 @@ final class SpeculationGraph {
         }
     }
 
-    /** Settles an operation that has ended; returns whether a condemned one may have waited for it. */
+    /** Settles an operation that has ended; returns whether a condemned operation may have waited for it. */
     boolean over(QueueOperation operation, boolean failed, long accepted) {
         Node node = live.get(operation);
         if (node == null) {
             return false;
         }
         if (!failed) {
-            if (dependsOnLive(node)) { // told of its end before that of its producer
+            if (dependsOnLive(node)) { // reported before the end of its producer
                 solve();
             }
             settle(node, operation, accepted);
@@ -147,13 +148,13 @@ final class SpeculationGraph {
         }
     }
 
-    /** Forgets completed operations that stand on no draft epoch beyond the given one. */
+    /** Forgets completed operations that stand on no draft epoch beyond the given epoch. */
     void forget(long epoch) {
         timelines.forEach((timeline, signals) -> signals.forget(timeline, epoch));
         verifier.values().removeIf(draft -> draft <= epoch);
     }
 
-    /** The live operations, in order of submission. */
+    /** Returns the live operations, in order of submission. */
     List<Node> nodes() {
         return List.copyOf(inOrder);
     }
@@ -166,7 +167,7 @@ final class SpeculationGraph {
         return live.size() + inOrder.size() + waiting.size() + values + verifier.size();
     }
 
-    /** Condemns operations that stand on the draft from an epoch on and are not verified for it; returns how many. */
+    /** Condemns operations that stand on the draft from an epoch on without being verified for it; returns the number of operations. */
     int condemn(long from, IreeException cause) {
         solve();
         int count = 0;
@@ -180,7 +181,7 @@ final class SpeculationGraph {
         return count;
     }
 
-    /** Removes and returns those that can be cancelled now; the others fail when they retire, should they be issued meanwhile. */
+    /** Removes and returns the nodes that can be cancelled now; the others fail when they retire, if issued meanwhile. */
     List<Node> takeReady() {
         markDoomed();
         Set<Node> held = heldBack();
@@ -203,11 +204,12 @@ final class SpeculationGraph {
     }
 
     /**
-     * Returns the nodes that cannot be cancelled yet, because surviving work has yet to signal a lower value of a timeline that
-     * would fail: their own, or one of an operation that waits for them and fails with them.
+     * Returns the nodes that cannot be cancelled yet, because surviving work has yet to signal a lower value of a
+     * timeline about to fail. The timeline is signalled by the node, or by an operation that waits for the node and
+     * fails with it.
      */
     private Set<Node> heldBack() {
-        Map<SpeculationSignals, Long> lowest = new IdentityHashMap<>(); // yet to be signalled by surviving work
+        Map<SpeculationSignals, Long> lowest = new IdentityHashMap<>(); // next value signalled by surviving work
         Set<Node> held = Collections.newSetFromMap(new IdentityHashMap<>());
         ArrayDeque<Node> found = new ArrayDeque<>();
         for (Node node : inOrder) {
@@ -250,7 +252,7 @@ final class SpeculationGraph {
         }
     }
 
-    /** Marks a node that waits for a condemned or a doomed one; returns whether it does. */
+    /** Marks a node waiting for a condemned or doomed node; returns whether the node was marked. */
     private boolean waitsForOneThatEnds(Node node) {
         for (Fence.Entry each : node.waits) {
             Node producer = producer(each);
@@ -263,8 +265,8 @@ final class SpeculationGraph {
     }
 
     /**
-     * Returns the operation that reaches a value, or has reached it: final, whatever signals are declared later. Null where only
-     * the timeline knows.
+     * Returns the operation that reaches or has reached a value. The answer is final, regardless of signals declared
+     * later. Null where only the timeline knows the producer.
      */
     private @Nullable Node producer(Fence.Entry wait) {
         return producer(wait, wait.semaphore().lookup(wait.value(), found));
@@ -280,10 +282,10 @@ final class SpeculationGraph {
                 : signals.reaching(wait.value());
     }
 
-    /** Computes the epochs of all live nodes: they only rise, so this terminates, even with circular waits. */
+    /** Computes the epochs of all live nodes. The epochs only rise, so the computation terminates, even with circular waits. */
     private void solve() {
         List<Node> forward = new ArrayList<>(inOrder);
-        List<Node> backward = forward.reversed(); // so that waits before signals take few rounds
+        List<Node> backward = forward.reversed(); // waits before signals then take few rounds
         List<Node> drafts = begin(forward);
         for (boolean changed = true; changed; ) {
             changed = false;
@@ -296,12 +298,12 @@ final class SpeculationGraph {
             for (Node node : drafts) {
                 changed |= verified > node.verified;
                 node.verified = Math.max(verified, node.verified);
-                verified = node.placed ? node.verified : verified; // the others may come in any order
+                verified = node.placed ? node.verified : verified; // unplaced operations may come in any order
             }
         }
     }
 
-    /** Places the draft's operations in the order of its queue, if it has one; returns the nodes in that order. */
+    /** Places the draft's operations in the order of the draft's queue, if ordered; returns the nodes in this order. */
     private List<Node> begin(List<Node> nodes) {
         if (!ordered) {
             return List.of();
@@ -327,7 +329,7 @@ final class SpeculationGraph {
         return drafts;
     }
 
-    /** Raises the epochs of a node to those of what it waits for; returns whether they have changed. */
+    /** Raises the epochs of a node to the epochs of its producers; returns whether an epoch has changed. */
     private boolean relax(Node node) {
         long draft = node.draft;
         long verified = node.verified;
@@ -362,7 +364,7 @@ final class SpeculationGraph {
         return signals != null && (signals.isForgotten(wait.value()) || signals.isForgotten(found.value()));
     }
 
-    /** Returns up to where on the draft the verifier's operations up to one of its epochs stood. */
+    /** Returns the last draft epoch that the verifier's operations up to a verifier epoch stood on. */
     private long verifiedAt(long epoch) {
         long draft = 0;
         for (long each : verifier.headMap(epoch, true).values()) {

@@ -12,17 +12,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Speculative execution: a draft queue guesses, a verifier queue checks. Rejecting a guess cancels what was built on it, on any
- * queue of the domain, and nothing else.
+ * Speculative execution: a draft queue guesses, a verifier queue checks. Rejecting a guess cancels the work built on
+ * the guess, on any queue of the domain, and nothing else.
  *
- * <p>An operation stands on draft epoch e when it waits for it, directly or through others, or is at or behind it on the draft's FIFO
- * queue; this includes operations that are yet to be issued there. It is verified for e if it waits for, or is, an operation of
- * the verifier that itself stands on e. {@link #reject} cancels what stands on an epoch from e on and is not verified for e.
+ * <p>An operation stands on draft epoch e when it waits for e, directly or through others, or is at or behind e on the
+ * draft's FIFO queue. This includes operations not yet issued there. An operation is verified for e if it waits for, or
+ * is, an operation of the verifier that itself stands on e. {@link #reject} cancels operations standing on an epoch
+ * from e on and not verified for e.
  *
- * <p>This is what frontiers say (draft at or beyond e, verifier not beyond it), with two differences. A frontier forgets
- * completed work; here it counts until {@link #accept}. And on queues other than the draft's, stream order alone, without a wait,
- * does not count: work that merely runs behind speculative work survives. On an unordered draft queue, whose epochs are the order
- * of completion, a live operation stands only on what it waits for.
+ * <p>Frontiers express the same relation (draft at or beyond e, verifier not beyond e), with two differences. A
+ * frontier forgets completed work; a scope counts completed work until {@link #accept}. And on queues other than the
+ * draft's, stream order alone, without a wait, does not count: work merely running behind speculative work survives. On
+ * an unordered draft queue, the epochs follow the order of completion, and a live operation stands only on its waits.
  *
  * <pre>{@code
  * try (SpeculationScope scope = SpeculationScope.open(device.queue(0), device.queue(1))) {
@@ -32,27 +33,28 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>The signals of cancelled operations fail, with CANCELLED, and so do operations that wait for them. A timeline that failed
- * stays failed: work after a rejection signals another one. A value that surviving work has yet to signal on a timeline that
- * would fail is signalled first, unless rejected work was issued before and the hardware completes it sooner: use a timeline for
- * each round when rounds overlap.
+ * <p>The signals of cancelled operations fail with CANCELLED, and so do operations waiting for the signals. A failed
+ * timeline stays failed: work after a rejection signals another timeline. A value that surviving work has yet to signal
+ * on a timeline about to fail is signalled first, unless rejected work was issued before and the hardware completes the
+ * rejected work sooner: use a timeline for each round when rounds overlap.
  *
- * <p>Only operations submitted while the scope is open are tracked; other signals, of the host and of work submitted before, count with
- * the frontier they carry. What that has lost, beyond the capacity of the domain's frontiers, does not count: to cancel in doubt would
- * cancel whatever waits for an old signal. Completed work is forgotten when it is accepted. Safe from any thread; no call blocks.
+ * <p>Only operations submitted while the scope is open are tracked. Other signals, of the host and of work submitted
+ * before, count with the frontier they carry. Entries lost from a frontier, beyond the capacity of the domain's
+ * frontiers, do not count: cancelling in doubt would cancel every operation waiting for an old signal. Completed work
+ * is forgotten when accepted. Safe from any thread; no call blocks.
  */
 public final class SpeculationScope implements AutoCloseable {
     private final DomainQueues siblings;
     private final long draftAxis;
     private final long verifierAxis;
     /*
-     * SPEC-1: a rejection and the end of an operation are ordered (both under the monitor of `graph`), and after both the
-     * operation is cancelled or complete: a rejection condemns an operation that it finds, and one that it does not find has
-     * signalled before. Cancelling itself is done without the monitor, by the operation's scheduler, which ends an operation
-     * once.
+     * SPEC-1: a rejection and the end of an operation are ordered (both under the monitor of `graph`), and after both
+     * the operation is cancelled or complete: a rejection condemns an operation found in the graph, and an operation
+     * not found has signalled before. Cancelling itself is done without the monitor, by the operation's scheduler, and
+     * the scheduler ends an operation once.
      */
-    private final SpeculationGraph graph; // guarded by itself
-    private long accepted; // guarded by graph, like the next
+    private final SpeculationGraph graph; // guarded by its own monitor
+    private long accepted; // guarded by graph, like closed
     private boolean closed;
 
     private SpeculationScope(SchedulingDomain domain, long draftAxis, long verifierAxis, boolean ordered) {
@@ -63,12 +65,13 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Starts tracking what is submitted to the queues of a domain, that of both queues.
+     * Starts tracking operations submitted to the queues of a domain, the common domain of both queues.
      *
      * @param draft the queue that guesses
      * @param verifier the queue that checks
-     * @return the scope; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT when both are the same queue, or of different domains; FAILED_PRECONDITION when one is closed
+     * @return the scope; the caller closes the scope
+     * @throws IreeException INVALID_ARGUMENT when both are the same queue, or of different domains; FAILED_PRECONDITION
+     *     when a queue is closed
      */
     public static SpeculationScope open(DeviceQueue draft, DeviceQueue verifier) {
         return open(
@@ -127,16 +130,17 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Returns the epoch of the draft's operation that signals a value of a timeline: the epoch to accept or reject after verification.
+     * Returns the epoch of the draft's operation signalling a value of a timeline: the epoch to accept or reject after
+     * verification.
      *
      * @param timeline the timeline
-     * @param value the value itself, one of the last few that were reached, or one promised by work that was issued
-     * @return the epoch; 0 when nothing is known of exactly this value, or it is not known to stand on the draft: then there is nothing to
-     *     accept, and nothing that {@link #reject} takes
+     * @param value an exact value: recently reached, or promised by issued work
+     * @return the epoch; 0 when exactly this value is unknown, or is not known to stand on the draft: then nothing
+     *     needs to be accepted, and {@link #reject} would cancel nothing
      */
     public long epochAt(TimelineSemaphore timeline, long value) {
         SignalRecord found = new SignalRecord();
-        // A record above the value may belong to a later operation, whose epoch would accept too much.
+        // A record above the value may belong to a later operation with an epoch that would accept too much.
         return timeline.lookup(value, found) && found.value() == value
                 ? found.frontier().epochOf(draftAxis)
                 : 0;
@@ -145,7 +149,7 @@ public final class SpeculationScope implements AutoCloseable {
     /**
      * Returns the epoch up to which the draft is accepted.
      *
-     * @return the epoch of the draft, 0 when nothing is
+     * @return the epoch of the draft, 0 before the first acceptance
      */
     public long accepted() {
         synchronized (graph) {
@@ -154,10 +158,11 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Accepts what the draft did up to an epoch: it is no longer speculative. Idempotent; a no-op below what was accepted.
+     * Accepts the draft's work up to an epoch: this work is no longer speculative. Idempotent; a no-op up to the
+     * accepted epoch.
      *
      * @param epoch an epoch of the draft
-     * @throws IreeException INVALID_ARGUMENT when it is negative, FAILED_PRECONDITION when the scope is closed
+     * @throws IreeException INVALID_ARGUMENT when the epoch is negative, FAILED_PRECONDITION when the scope is closed
      */
     public void accept(long epoch) {
         if (epoch < 0) {
@@ -174,14 +179,14 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Rejects what the draft did from an epoch on: cancels unverified operations that stand on it and are not complete. Completed
-     * operations stay as they are, and so do later submissions. Idempotent.
+     * Rejects the draft's work from an epoch on: cancels unverified and incomplete operations standing on this work.
+     * Completed operations and later submissions are not affected. Idempotent.
      *
-     * @param fromEpoch the first epoch of the draft that is wrong, above what was accepted
-     * @return how many operations this call cancelled, possibly including one that ends concurrently, and excluding those that
-     * fail because they wait for cancelled ones
-     * @throws IreeException INVALID_ARGUMENT when the epoch is not above 0, FAILED_PRECONDITION when it was accepted or the scope is
-     *     closed
+     * @param fromEpoch the first wrong epoch of the draft, above the accepted epoch
+     * @return the number of operations cancelled by this call, possibly including an operation that ends concurrently,
+     *     and excluding operations failing because they wait for cancelled operations
+     * @throws IreeException INVALID_ARGUMENT when the epoch is not above 0, FAILED_PRECONDITION when the epoch was
+     *     accepted or the scope is closed
      */
     public int reject(long fromEpoch) {
         if (fromEpoch <= 0) {
@@ -210,14 +215,14 @@ public final class SpeculationScope implements AutoCloseable {
         return count;
     }
 
-    /** Size of the state kept, which excludes completed and accepted work. */
+    /** Returns the size of the state kept, excluding completed and accepted work. */
     int remembered() {
         synchronized (graph) {
             return graph.remembered();
         }
     }
 
-    /** Stops tracking; cancels nothing that was not rejected. Idempotent. */
+    /** Stops tracking; cancels only operations already rejected. Idempotent. */
     @Override
     public void close() {
         List<SpeculationGraph.Node> rest;
@@ -248,14 +253,14 @@ public final class SpeculationScope implements AutoCloseable {
         }
     }
 
-    /** Tracks an operation that is about to be started for the first time. */
+    /** Tracks an operation about to be started for the first time. */
     void submitted(QueueScheduler scheduler, QueueOperation operation) {
         Fence wait = operation.wait;
         Fence signal = operation.signal;
         List<Fence.Entry> waits = wait == null ? List.of() : wait.entries();
         List<Fence.Entry> signals = new ArrayList<>(signal == null ? List.of() : signal.entries());
         if (operation.whole != null) {
-            // What the whole signals stands on each of its parts, whoever signals it in the end.
+            // The signals of the whole stand on each part, regardless of the final signaller.
             signals.addAll(operation.whole.signals());
         }
         waits.forEach(each -> each.semaphore().keepHistory()); // to know dependencies value by value
@@ -267,7 +272,7 @@ public final class SpeculationScope implements AutoCloseable {
         }
     }
 
-    /** An operation is complete, and has signalled. */
+    /** Records an operation that is complete and has signalled. */
     void over(QueueOperation operation, boolean failed) {
         List<SpeculationGraph.Node> ready = new ArrayList<>();
         synchronized (graph) {

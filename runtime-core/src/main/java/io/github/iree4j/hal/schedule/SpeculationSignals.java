@@ -10,17 +10,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations that signal the values of one timeline, as far as a {@link SpeculationGraph} needs them. Guarded by the graph's monitor.
+ * Signals of one timeline, recorded for a {@link SpeculationGraph}: the signalling operation of each value. Guarded by
+ * the graph's monitor.
  *
- * <p>The values of a timeline need not stand on one another. So values are forgotten in ranges: a value with those below it down
- * to the next that is remembered, here or by the timeline with a frontier beyond what is accepted. A wait for a forgotten value
- * stands on nothing speculative, because a timeline does not return to a value that it passed. There is at most one such range
- * for each value remembered.
+ * <p>The values of a timeline need not stand on one another. Values are therefore forgotten in ranges: a value and all
+ * lower values, down to the next remembered value. A value is remembered here, or by the timeline with a frontier
+ * beyond the accepted epoch. A wait for a forgotten value stands on nothing speculative, because a timeline does not
+ * return to a passed value. At most one range exists for each remembered value.
  */
 final class SpeculationSignals {
     private final TreeMap<Long, SpeculationGraph.Node> byValue = new TreeMap<>();
     private final TreeMap<Long, Long> forgotten =
-            new TreeMap<>(); // by the last value of a range: the value below its first
+            new TreeMap<>(); // by the last value of a range: the value below the first
     private final long draftAxis;
     private final SignalRecord found = new SignalRecord();
 
@@ -32,7 +33,7 @@ final class SpeculationSignals {
         byValue.put(value, node);
     }
 
-    /** An operation is complete, and its signal of a value was made or refused. The timeline is an argument, because this object must not keep it alive. */
+    /** Records a completed operation whose signal of a value was made or refused. The timeline is an argument: this object must not keep it alive. */
     void over(TimelineSemaphore timeline, long value, SpeculationGraph.Node node, boolean failed, long accepted) {
         boolean refused =
                 failed || timeline.failure() != null && !(timeline.lookup(value, found) && found.value() == value);
@@ -41,14 +42,14 @@ final class SpeculationSignals {
         }
         if (!refused && timeline.value() >= value) {
             forgotten.put(value, floor(timeline, value, accepted));
-        } // otherwise the timeline's record says what the value stands on: several may signal one value together
+        } // otherwise the timeline's record has the dependencies: several operations may signal a value together
         Long above = forgotten.higherKey(value);
         if (above != null) {
             forgotten.put(above, floor(timeline, above, accepted));
         }
     }
 
-    /** Forgets completed operations that stand on no draft epoch beyond the given one. */
+    /** Forgets completed operations that stand on no draft epoch beyond the given epoch. */
     void forget(TimelineSemaphore timeline, long epoch) {
         long reached = timeline.value();
         List<Long> gone = new ArrayList<>();
@@ -98,27 +99,27 @@ final class SpeculationSignals {
         return range != null && range.getValue() < value;
     }
 
-    /** Returns the operation that will reach a value: the lowest signal at or above it, as frontiers of late waiters have it. */
+    /** Returns the operation that will reach a value: the lowest signal at or above the value, as in the frontiers of late waiters. */
     SpeculationGraph.@Nullable Node reaching(long value) {
         Map.Entry<Long, SpeculationGraph.Node> entry = byValue.ceilingEntry(value);
         return entry == null ? null : entry.getValue();
     }
 
-    /** Returns the operation that has reached a value, by the earliest signal at or above it that the timeline remembers; null where none is known. */
+    /** Returns the operation that reached a value, by the timeline's earliest remembered signal at or above the value; null if unknown. */
     SpeculationGraph.@Nullable Node reached(long value, long earliest) {
         if (isForgotten(value)) {
             return null;
         }
         NavigableMap<Long, SpeculationGraph.Node> between = byValue.subMap(value, true, earliest, true);
         for (Map.Entry<Long, SpeculationGraph.Node> each : between.entrySet()) {
-            if (each.getKey() == earliest || each.getValue().operation == null) { // otherwise it came too late
+            if (each.getKey() == earliest || each.getValue().operation == null) { // otherwise the signal came too late
                 return each.getValue();
             }
         }
         return null;
     }
 
-    /** The lowest value that surviving work will signal. */
+    /** Returns the lowest value still to be signalled by surviving work. */
     long lowestToCome() {
         for (Map.Entry<Long, SpeculationGraph.Node> each : byValue.entrySet()) {
             SpeculationGraph.Node node = each.getValue();

@@ -20,18 +20,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an allocation in queue order gets its storage: reserved when the operation is issued, or while it waits in line before
- * that; available once it has been executed. For backends: an operation delegates its {@link StorageRequest} methods to it.
+ * Storage of an allocation in queue order: reserved when the operation is issued, or earlier, while waiting in line;
+ * available after execution. For backends: an operation delegates its {@link StorageRequest} methods here.
  *
  * @param <S> the storage of the backend
  */
 public final class StorageGrant<S extends BufferStorage> {
     /*
-     * GRANT is null until memory is granted, then the Reservation, and OVER once the operation has failed. The thread that
-     * replaces a reservation in GRANT releases it, and so does one that is granted memory when it is OVER.
+     * GRANT is null until memory is granted, then the Reservation, and OVER once the operation has failed. The thread
+     * replacing a reservation in GRANT releases the reservation, and so does a thread granted memory while GRANT is
+     * OVER.
      *
-     * A reservation that no longer holds is kept until there is other memory or the operation waits in line again, so that it
-     * gains its place in line and gives up its memory atomically (PoolSet.reserveInstead).
+     * A reservation that no longer holds is kept until there is other memory or the operation waits in line again. The
+     * operation thereby gains a place in line and gives up its memory atomically (PoolSet.reserveInstead).
      */
     private static final Object OVER = new Object();
 
@@ -55,14 +56,14 @@ public final class StorageGrant<S extends BufferStorage> {
 
     private @Nullable Cancellation waiting; // in line; guarded by this, once registered
 
-    // Used by the requester, of which there is one at a time.
+    // Used by the requester, a single thread at a time.
     private @Nullable Reservation unusable; // the reservation in GRANT, now or before, while it must not be used
-    private long age = ReservationRequest.YOUNGEST; // from its first request in vain
+    private long age = ReservationRequest.YOUNGEST; // from the first failed request
 
     /**
      * Creates a pending grant.
      *
-     * @param buffer the buffer that gets the storage; retained by the operation
+     * @param buffer the buffer receiving the storage; retained by the operation
      * @param pools the source of the memory
      * @param request the size and kind of memory
      * @param storage creates storage from a reservation
@@ -86,8 +87,8 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#tryReservePresent}.
      *
-     * @param after what the operation runs after
-     * @param timepoints what its hardware can wait for
+     * @param after predecessors of the operation
+     * @param timepoints points that the operation's hardware can wait for
      * @return true when there is memory
      */
     public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
@@ -105,8 +106,8 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#tryReserve}.
      *
-     * @param after what the operation runs after
-     * @param timepoints what its hardware can wait for
+     * @param after predecessors of the operation
+     * @param timepoints points that the operation's hardware can wait for
      * @return true when there is memory
      */
     public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
@@ -115,7 +116,7 @@ public final class StorageGrant<S extends BufferStorage> {
                 || kept(mayHold() ? pools.tryReserve(asked(after, timepoints)) : null);
     }
 
-    /** Whether its call may be granted memory: one whose fence has just been reached may have to wait for its turn. */
+    /** Returns whether the call may be granted memory: a call whose fence has just been reached may have to wait for its turn. */
     private boolean mayHold() {
         Admission right = right();
         return right == null || right.mayHold();
@@ -150,8 +151,8 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#reserve}.
      *
-     * @param after what the operation runs after
-     * @param timepoints what its hardware can wait for
+     * @param after predecessors of the operation
+     * @param timepoints points that the operation's hardware can wait for
      * @param done notified of the outcome
      */
     public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
@@ -208,7 +209,7 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#premise}.
      *
-     * @return what must complete before the memory is used
+     * @return the frontier to complete before the memory is used
      */
     public Frontier premise() {
         Reservation granted = reservation();
@@ -227,14 +228,14 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#memory}.
      *
-     * @return the reservation; null while there is none
+     * @return the reservation; null for none
      */
     public @Nullable Reservation memory() {
         return reservation();
     }
 
     /**
-     * As {@link StorageRequest#issued}: operations issued behind it may use the memory.
+     * As {@link StorageRequest#issued}: subsequent operations may use the memory.
      *
      * @param frontier the operation's frontier
      */
@@ -245,7 +246,7 @@ public final class StorageGrant<S extends BufferStorage> {
         }
     }
 
-    /** The operation has been executed: the buffer has its storage. */
+    /** Gives the buffer its storage after the execution of the operation. */
     public void executed() {
         Reservation granted = reservation();
         if (granted != null) {
@@ -254,10 +255,10 @@ public final class StorageGrant<S extends BufferStorage> {
     }
 
     /**
-     * The operation has failed: it releases the memory, and the buffer never has any.
+     * Ends the grant of a failed operation: releases the memory, and the buffer never has any.
      *
      * @param cause the cause
-     * @param own the operation's frontier; empty when it was never issued
+     * @param own the operation's frontier; empty for an operation never issued
      */
     public void failed(IreeException cause, Frontier own) {
         Object before = GRANT.getAndSet(this, OVER);

@@ -4,21 +4,21 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Reservation;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that releases memory. */
+/** An operation releasing memory. */
 public interface StorageRelease {
 
     /**
-     * The operation is on a stream: operations that run after it may reuse the memory, although it has not been executed yet. Not
-     * called on an unordered queue. Called with a lock of the scheduler held.
+     * Reports that the operation is on a stream: subsequent operations may reuse the memory, although the release has
+     * not been executed yet. Not called on an unordered queue. Called with a lock of the scheduler held.
      *
      * @param death the operation's frontier
      */
     void issued(Frontier death);
 
     /**
-     * Returns the memory that it releases.
+     * Returns the released memory.
      *
-     * @return the reservation, borrowed; null when it is not known, or imported
+     * @return the reservation, borrowed; null when unknown, or imported
      */
     @Nullable
     Reservation memory();

@@ -21,31 +21,33 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocation of a backend whose storage may appear later than the object, and be freed earlier. For backends: decides who may
- * access the storage, and who frees it.
+ * An allocation of a backend with storage that may appear later than the object, and be freed earlier. For backends.
+ * Decides about access to the storage and about the freeing thread.
  *
  * @param <S> the backend's storage type
  */
 public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /*
-     * One int decides the life of the storage:
+     * A single int decides the life of the storage:
      *
      *   31       30          29..0
      *   GONE  | COMMITTED | PINS
      *
-     * PINS       operations that use the storage right now; taken only while COMMITTED and not GONE.
+     * PINS       operations using the storage right now; taken only while COMMITTED and not GONE.
      * COMMITTED  storage is there (or was, once GONE); set once, after `storage` is written.
-     * GONE       deallocated, failed or destroyed; set once. The thread that takes a COMMITTED word to GONE with no PINS frees the storage.
+     * GONE       deallocated, failed or destroyed; set once. The thread that takes a COMMITTED word to GONE with no PINS
+     *            frees the storage.
      *
-     * BUF-1: storage is freed exactly once, and never while it is pinned.
-     * BUF-2: a thread that pins sees the storage (COMMITTED is released after it).
+     * BUF-1: storage is freed exactly once, and never while pinned.
+     * BUF-2: a pinning thread sees the storage (COMMITTED is released after `storage`).
      *
-     * On a stream the storage is reserved when the allocation is issued, and later operations may have it once the deallocation
-     * is issued: they run after it. The word only says who may access the storage. The pool accepts the release of each
-     * reservation once, from the first caller.
+     * On a stream the storage is reserved when the allocation is issued. Later operations may receive the storage once
+     * the deallocation is issued, because they run after the deallocation. The word only controls access to the
+     * storage. The pool accepts the release of each reservation once, from the first caller.
      *
-     * Where the host does the work, COMMITTED and GONE are set when alloca and dealloca are executed. Where hardware does it,
-     * both are decided when they are issued, as is who may pin: operations that run after the alloca and not after the dealloca.
+     * Where the host does the work, COMMITTED and GONE are set when alloca and dealloca are executed. Where hardware
+     * does the work, both are decided when alloca and dealloca are issued, and so is the permission to pin: for
+     * operations that run after the alloca and not after the dealloca.
      */
     private static final int GONE = 1 << 31;
 
@@ -66,10 +68,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     private final @Nullable RefCounted owner; // of imported memory
     private final boolean imported;
     private S storage; // written once, before COMMITTED and before `reserved`
-    private volatile @Nullable Frontier reserved; // of the allocation, once it is on a stream
-    private volatile boolean announced; // a deallocation has been submitted
-    private volatile boolean released; // on a stream, before the deallocation was executed
-    private volatile @Nullable IreeException failure; // why storage never came
+    private volatile @Nullable Frontier reserved; // frontier of the allocation, once on a stream
+    private volatile boolean announced; // whether a deallocation has been submitted
+    private volatile boolean released; // whether passed on by a stream before the deallocation was executed
+    private volatile @Nullable IreeException failure; // the reason for missing storage
 
     @SuppressWarnings("UnusedVariable") // through STATE
     private int state;
@@ -82,7 +84,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * @param access bits of {@link MemoryAccess}
      * @param length bytes
      * @param none placeholder until there is storage
-     * @param origin the queue that allocates it; null for the host
+     * @param origin the allocating queue; null for the host
      * @param placement {@link #PLACEMENT_ASYNCHRONOUS} and {@link #PLACEMENT_INDETERMINATE_LIFETIME} bits
      * @param imported whether the memory is imported
      * @param owner keeps imported memory valid, retained by the caller, released with the storage; null for none
@@ -108,9 +110,9 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /**
      * Checks the parameters of an allocation.
      *
-     * @param params what kind of memory
+     * @param params the kind of memory
      * @param length bytes
-     * @param maximumAlignment the largest alignment that is possible, bytes
+     * @param maximumAlignment the largest possible alignment, bytes
      * @throws IreeException INVALID_ARGUMENT for a negative length or an impossible alignment
      */
     protected static void checkParams(BufferParams params, long length, long maximumAlignment) {
@@ -159,7 +161,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         STATE.setRelease(this, COMMITTED); // BUF-2
     }
 
-    /** The allocation is on a stream: records its future storage. */
+    /** Records the future storage of an allocation on a stream. */
     final void reserve(S coming, Frontier frontier) {
         if (isCommittedWhenIssued()) {
             reserved = frontier;
@@ -173,14 +175,14 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         }
     }
 
-    /** Gives the buffer its storage, unless it has had that since it was on a stream. */
+    /** Gives the buffer its storage, unless present since the allocation was put on a stream. */
     final void arrive(Reservation granted, Function<Reservation, S> make) {
         if (reserved == null) {
             commitStorage(make.apply(granted));
         } else if (!isCommittedWhenIssued()) {
             commitStorage(storage);
         }
-        if (announced) { // the announcer wrote this before it found no storage
+        if (announced) { // the announcer wrote `announced` before finding no storage
             storage.announceRelease();
         }
     }
@@ -205,14 +207,14 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /**
      * Returns whether storage is committed when the allocation is issued, because hardware does the work.
      *
-     * @return false where it is committed when the allocation is executed
+     * @return false where storage is committed when the allocation is executed
      */
     protected boolean isCommittedWhenIssued() {
         return false;
     }
 
     /**
-     * Returns the allocation's frontier, once it is on a stream.
+     * Returns the allocation's frontier, once on a stream.
      *
      * @return the frontier; null before, and for host allocations
      */
@@ -223,25 +225,26 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /**
      * Returns whether the allocation precedes a user, or is complete.
      *
-     * @param user the frontier that the user runs after
-     * @return YES when the user finds storage, unless it is gone; NO when the user comes too early; UNKNOWN when the frontier has lost what
-     *     would tell
+     * @param user the frontier preceding the user
+     * @return YES when the user finds storage, unless gone; NO when the user comes too early; UNKNOWN when the frontier
+     *     has lost the deciding entry
      */
     protected Known isAllocatedBefore(Frontier user) {
-        boolean committed = (stateAcquire() & COMMITTED) != 0; // read before what is written before it
+        boolean committed = (stateAcquire() & COMMITTED) != 0; // read before `reserved`, which is written earlier
         Frontier allocation = reserved;
         if (allocation == null || committed && !isCommittedWhenIssued()) {
-            return committed ? Known.YES : Known.NO; // a place on a stream is recorded before anybody can wait for it
+            return committed ? Known.YES : Known.NO; // a place on a stream is recorded before any wait for the place
         }
         return user.reaches(allocation.producerAxis(), allocation.producerEpoch());
     }
 
     /**
-     * The deallocation is on a stream: operations that run after it may reuse the storage, if it is sure to run after the allocation. Else the
-     * storage is passed on once nothing uses it any more.
+     * Passes the storage on when the deallocation is on a stream: operations running after the deallocation may reuse
+     * the storage, if the deallocation is sure to run after the allocation. Otherwise the storage is passed on once
+     * unused.
      *
      * @param death the deallocation's frontier
-     * @return whether the storage was passed on, so that the deallocation must report its last access
+     * @return whether the storage was passed on; the deallocation must then report its last access
      */
     public final boolean releaseAfter(Frontier death) {
         if (isAllocatedBefore(death) != Known.YES || isGone()) {
@@ -251,14 +254,14 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         return storage.releaseAhead(death); // once
     }
 
-    /** The deallocation that passed the storage on is complete: this buffer no longer accesses it. */
+    /** Ends the access of this buffer when the deallocation that passed the storage on is complete. */
     public final void endAccess() {
         markGone();
         awaitUsers();
         storage.accessEnded();
     }
 
-    /** Overwrites storage that was passed on, if poisoning is enabled, before operations behind the deallocation use it. */
+    /** Overwrites storage passed on, if poisoning is enabled, before operations behind the deallocation use the storage. */
     public final void wipe() {
         markGone();
         awaitUsers();
@@ -272,7 +275,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      */
     protected abstract void wipe(S freed);
 
-    /** Waits for remaining users: they were not ordered before the deallocation, and must end before it does. */
+    /** Waits for remaining users: these users were not ordered before the deallocation, and must end before the deallocation ends. */
     private void awaitUsers() {
         while ((stateAcquire() & PINS) != 0) {
             Thread.onSpinWait();
@@ -280,9 +283,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether a deallocation takes the storage away. Otherwise it is freed with the last reference, and a deallocation is a barrier.
+     * Returns whether a deallocation takes the storage away. Otherwise the storage is freed with the last reference,
+     * and a deallocation is a barrier.
      *
-     * @return true for what a queue allocated, unless it is jointly owned
+     * @return true for storage allocated by a queue, unless jointly owned
      */
     public final boolean isFreedInQueueOrder() {
         return (placement & PLACEMENT_ASYNCHRONOUS) != 0
@@ -294,7 +298,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * Gives the buffer its storage.
      *
      * @param come the storage
-     * @throws IreeException INTERNAL when it has storage already
+     * @throws IreeException INTERNAL when the buffer already has storage
      */
     protected final void commitStorage(S come) {
         storage = come;
@@ -302,7 +306,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
             if ((s & COMMITTED) != 0) {
                 throw new IreeException(StatusCode.INTERNAL, describe() + " gets storage twice");
             }
-            // A failed buffer stays failed; its storage is freed at once.
+            // A failed buffer stays failed, and frees new storage at once.
             if (casState(s, s | COMMITTED)) { // BUF-2
                 if ((s & GONE) != 0) {
                     free();
@@ -313,10 +317,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Fails the buffer: it never gets storage, or must not use it.
+     * Fails the buffer: storage never comes, or must not be used.
      *
      * @param cause the cause
-     * @return whether there was storage, which its last user frees
+     * @return whether there was storage, freed by its last user
      */
     public final boolean fail(IreeException cause) {
         failure = cause;
@@ -327,7 +331,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /**
      * Releases the storage in queue order.
      *
-     * @throws IreeException FAILED_PRECONDITION when there is none
+     * @throws IreeException FAILED_PRECONDITION without storage
      */
     public final void deallocate() {
         int before = stateAcquire();
@@ -337,7 +341,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether the storage was taken away, or never will be there.
+     * Returns whether the storage was taken away, or will never come.
      *
      * @return true from then on
      */
@@ -346,9 +350,9 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Takes the storage away from later users; it is freed with its last user.
+     * Takes the storage away from later users; the last user frees the storage.
      *
-     * @return whether this call did that
+     * @return whether this call took the storage away
      */
     protected final boolean markGone() {
         for (int s = stateAcquire(); (s & GONE) == 0; s = stateAcquire()) {
@@ -366,7 +370,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * Keeps the storage until {@link #unpin()}, even if the buffer is deallocated or closed meanwhile.
      *
      * @return the storage
-     * @throws IreeException FAILED_PRECONDITION when there is none; the failure of the allocation
+     * @throws IreeException FAILED_PRECONDITION without storage; the failure of the allocation
      */
     protected final S pinStorage() {
         S pinned = tryPinStorage();
@@ -376,7 +380,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         return pinned;
     }
 
-    /** The same; null when there is no storage. */
+    /** As {@link #pinStorage()}; null without storage. */
     protected final @Nullable S tryPinStorage() {
         for (int s = stateAcquire(); (s & (COMMITTED | GONE)) == COMMITTED; s = stateAcquire()) {
             if (casState(s, s + 1)) {
@@ -387,12 +391,13 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Keeps the storage until {@link #unpin()}, for a device that did not allocate it and uses its host mapping.
+     * Keeps the storage until {@link #unpin()}, for a device that did not allocate the storage and uses its host
+     * mapping.
      *
-     * @param call the call that the work belongs to; null for none
-     * @return the storage as that call sees it, whose {@link BufferStorage#host()} is not null
-     * @throws IreeException FAILED_PRECONDITION when there is no storage yet or any more, and when it is not host-visible; the
-     * failure of the allocation
+     * @param call the call owning the work; null for none
+     * @return the storage as seen by this call; {@link BufferStorage#host()} is not null
+     * @throws IreeException FAILED_PRECONDITION when there is no storage yet or any more, or no host-visible storage;
+     *     the failure of the allocation
      */
     public final BufferStorage lend(@Nullable MemoryHolder call) {
         S own = pinStorage();
@@ -411,10 +416,11 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Uses the bytes, for work of another device that comes before the deallocation, which may be on its stream already. {@link #lend} otherwise.
+     * Uses the bytes, for work of another device that precedes the deallocation, even with the deallocation already on
+     * a stream. Otherwise as {@link #lend}.
      *
-     * @param call the call that the work belongs to; null for none
-     * @param use gets the storage as that call sees it
+     * @param call the call owning the work; null for none
+     * @param use receives the storage as seen by this call
      * @throws IreeException as {@link #lend}
      */
     public final void lendTo(@Nullable MemoryHolder call, Consumer<? super BufferStorage> use) {
@@ -426,7 +432,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
             if (leaving == null || leaving.host() == null) {
                 throw e;
             }
-            use.accept(leaving); // nothing else gets it before the deallocation is complete
+            use.accept(leaving); // not passed on before the deallocation is complete
             return;
         }
         try {
@@ -437,9 +443,9 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns storage that a deallocation takes away which is issued and not complete.
+     * Returns storage taken away by a deallocation that is issued and incomplete.
      *
-     * @return the storage; null where there is none
+     * @return the storage; null for none
      */
     protected @Nullable S leaving() {
         return null;
@@ -449,20 +455,20 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * Checks that other devices may use the storage.
      *
      * @param own the storage, pinned
-     * @param call the call that the work belongs to; null for none
-     * @return the storage as that call sees it
-     * @throws IreeException FAILED_PRECONDITION when they may not use it yet, or no longer
+     * @param call the call owning the work; null for none
+     * @return the storage as seen by this call
+     * @throws IreeException FAILED_PRECONDITION when other devices may not use the storage yet, or no longer
      */
     protected S lent(S own, @Nullable MemoryHolder call) {
         return own;
     }
 
     /**
-     * Returns whether work of the current thread's call that writes to a buffer writes to a copy, which belongs to that call: a
-     * constant of a module. See {@link ConstantViews}.
+     * Returns whether writes by the current thread's call go to a copy of the buffer owned by this call: for a constant
+     * of a module. See {@link ConstantViews}.
      *
      * @param buffer a buffer of any backend
-     * @return false outside of calls, which keep no copies
+     * @return false outside of calls, because no copies are kept there
      */
     public static boolean isCopiedOnWrite(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
@@ -471,20 +477,20 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether this is a constant of which each call that writes to it has a copy.
+     * Returns whether this is a constant with a copy for each writing call.
      *
-     * @return false for memory with one content for all
+     * @return false for memory with the same content for all
      */
     protected boolean isConstant() {
         return false;
     }
 
-    /** Pins once more, for who holds a pin. */
+    /** Pins once more, for the holder of a pin. */
     protected final void pinAgain() {
         STATE.getAndAdd(this, 1);
     }
 
-    /** Ends one pin. */
+    /** Ends a pin. */
     public final void unpin() {
         int before = (int) STATE.getAndAdd(this, -1);
         if ((before & GONE) != 0 && (before & PINS) == 1) {
@@ -499,7 +505,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
             } else {
                 wipe(storage);
                 Frontier allocation = reserved;
-                // Its users are complete. So is its allocation, but for a deallocation of which that was unknown.
+                // The storage's users are complete. So is the allocation, except where a deallocation could not tell.
                 storage.release(allocation == null ? Frontier.EMPTY : allocation);
             }
         }
@@ -508,7 +514,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         }
     }
 
-    /** Storage that was passed on has had its last access; reports that where the deallocation does not. */
+    /** Reports the last access to storage passed on, where the deallocation does not. */
     private void givenOn(S storage) {
         if (isCommittedWhenIssued()) {
             storage.accessEnded();
@@ -518,7 +524,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /**
      * Returns the exception for missing storage.
      *
-     * @param what was attempted
+     * @param what the attempted operation
      * @return FAILED_PRECONDITION, or the failure of the allocation
      */
     protected final IreeException unavailable(String what) {

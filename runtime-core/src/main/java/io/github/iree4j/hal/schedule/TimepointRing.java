@@ -5,19 +5,19 @@ import io.github.iree4j.hal.pool.NativeTimepoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last epochs of a stream that other queues may want to wait for; one becomes a point only once another queue does. An epoch
- * that is older than all of them is implied by the oldest: correct, though less tight. Safe from any thread; its lock is an
- * innermost one.
+ * Marks for the last epochs of a stream that other queues may want to wait for. A mark becomes a point only once
+ * another queue waits for the mark. An epoch older than all marks is implied by the oldest mark: correct, though less
+ * tight. Safe from any thread; the lock is an innermost lock.
  */
 final class TimepointRing {
-    /** Number of recent marks from which another queue finds the exact one that it needs. A guess, not measured. */
+    /** Number of recent marks from which another queue can choose the exact mark. A guess, not measured. */
     private static final int KEPT = 64;
 
     private final @Nullable NativeTimepoint[] ring = new @Nullable NativeTimepoint[KEPT]; // ascending, from oldest
     private int oldest;
     private int count;
 
-    /** Adds a mark, if there is none at that epoch; nearly always at the end. */
+    /** Adds a mark, unless the epoch already has a mark; nearly always at the end. */
     synchronized void add(Object queue, long axis, long epoch, Frontier frontier) {
         int at = count == 0 || epochAt(count - 1) < epoch ? count : indexOf(epoch);
         if (at < count && epochAt(at) == epoch) {
@@ -48,13 +48,13 @@ final class TimepointRing {
         return count;
     }
 
-    /** The earliest mark at or above an epoch; null when there is none. */
+    /** Returns the earliest mark at or above an epoch; null for none. */
     synchronized @Nullable NativeTimepoint atOrAbove(long epoch) {
         int low = indexOf(epoch);
         return low == count ? null : ring[(oldest + low) % KEPT];
     }
 
-    /** Index of that mark, or its insertion point. */
+    /** Returns the index of the earliest mark at or above an epoch, or the insertion point. */
     private int indexOf(long epoch) {
         int low = 0;
         int high = count;

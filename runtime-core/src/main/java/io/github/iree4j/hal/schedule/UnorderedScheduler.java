@@ -18,18 +18,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Schedules a queue that starts each operation when its waits are reached.
  *
- * <p>An operation gets its epoch when it completes, so that epochs follow the order of completion and "the axis reached e" means
- * that everything up to e is complete. Its frontier is what it waited for and its own entry, never what its neighbours knew.
+ * <p>An operation gets its epoch at completion. Epochs therefore follow the order of completion, and "the axis reached
+ * e" means that everything up to e is complete. The frontier of an operation contains its waits and its own entry,
+ * never the knowledge of neighbours.
  */
 final class UnorderedScheduler extends QueueScheduler {
     private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
-    private final AtomicLong finished = new AtomicLong(); // of those with an epoch, resources released
+    private final AtomicLong finished = new AtomicLong(); // operations with an epoch and released resources
     private final LongAdder partsBegun = new LongAdder();
-    private final LongAdder partsOver = new LongAdder(); // of those begun
-    private final LongAdder ended = new LongAdder(); // of those handed over
+    private final LongAdder partsOver = new LongAdder(); // begun parts that have ended
+    private final LongAdder ended = new LongAdder(); // handed-over operations that have ended
     private final FrontierMeter meter = new FrontierMeter();
-    private final Frontier first; // operations that depend on nothing share its axis
+    private final Frontier first; // operations without dependencies share the axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
         super(domain, device, directGroup, backend);
@@ -86,7 +87,7 @@ final class UnorderedScheduler extends QueueScheduler {
             operation.handedOver = true;
             issued.increment();
         }
-        if (!operation.listedAsIssued) { // it is, once it was held back
+        if (!operation.listedAsIssued) { // already listed after being held back
             issuedOnes.add(operation, System.nanoTime());
         }
         try {
@@ -96,7 +97,7 @@ final class UnorderedScheduler extends QueueScheduler {
         }
     }
 
-    /** Reserves memory for an operation; returns whether it is held back for that, or has failed. */
+    /** Reserves memory for an operation; returns whether the operation is held back for memory, or has failed. */
     private boolean isHeldForStorage(QueueOperation operation, StorageRequest request) {
         MutableFrontier imported = operation.imported;
         Frontier after = imported == null ? Frontier.EMPTY : imported.snapshot();
@@ -132,7 +133,7 @@ final class UnorderedScheduler extends QueueScheduler {
         return true;
     }
 
-    /** Holds an operation back until all values are reached. A promise that implies another is not a fact about it, so no wait is dropped. */
+    /** Holds an operation back until all values are reached. No wait is dropped: a promise implying another promise is no fact about the other. */
     private void holdBack(QueueOperation operation, Fence wait) {
         int count = wait.size();
         boolean[] open = new boolean[count];

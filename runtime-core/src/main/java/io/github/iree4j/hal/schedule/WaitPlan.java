@@ -13,9 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decision about each wait of one operation of a stream, if the operation is issued now. Reused from operation to operation;
- * guarded by the scheduler's lock. Valid only while that is held: an operation that is held back is planned again when it
- * resumes, since earlier promises say nothing of what has been signalled since.
+ * Decisions about the waits of an operation of a stream, if the operation is issued now. Reused from operation to
+ * operation; guarded by the scheduler's lock. Valid only while the lock is held: a held-back operation is planned again
+ * on resumption, since earlier promises carry no information about signals made since.
  */
 sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     private final FifoScheduler scheduler;
@@ -35,7 +35,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         return knowledge == WaitKnowledge.FRONTIERS ? new WaitPlan(scheduler) : PlainWaitPlan.of(scheduler, knowledge);
     }
 
-    /** Decides about all waits; returns how many of them hold the operation back. */
+    /** Decides about all waits; returns the number of waits holding the operation back. */
     final int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
         count = wait == null ? 0 : wait.size();
         reserve();
@@ -68,12 +68,12 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         return decision.compareTo(WaitDecision.DEVICE_WAIT) > 0;
     }
 
-    /** Whether the stream runs after a point anyway. */
+    /** Returns whether the stream runs after a point anyway. */
     boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
         return accumulator.covers(producer, epoch, scheduler.tracker);
     }
 
-    /** Decides about one wait. */
+    /** Decides about a wait. */
     WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
         producers[index] = null;
@@ -94,7 +94,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
             return WaitDecision.ELIDED_FIFO;
         }
         FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
-        producers[index] = other; // it may be closed and unregistered when it is waited for
+        producers[index] = other; // the producer may be closed and unregistered when waited for
         if (isCovered(producer, record.producerEpoch(), accumulator)) {
             return WaitDecision.ELIDED_FRONTIER;
         }
@@ -107,7 +107,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         return WaitDecision.DEFERRED_UNREACHED;
     }
 
-    /** Drops device and host waits that are implied by something that does not hold the operation back. */
+    /** Drops device and host waits implied by something that does not hold the operation back. */
     void minimize() {
         int waits = 0;
         for (int i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         return decisions[index] == WaitDecision.DEFERRED_UNKNOWN ? null : found[index];
     }
 
-    /** Counts the decisions; waits that hold the operation back are counted as such, whatever their outcome. */
+    /** Counts the decisions; waits holding the operation back are counted as such, regardless of the outcome. */
     final void count(QueueScheduler counters) {
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
@@ -153,7 +153,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         }
     }
 
-    /** Registers the waits that hold the operation back. */
+    /** Registers the waits holding the operation back. */
     final void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
@@ -162,11 +162,11 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         }
     }
 
-    // ---- For an operation that is not held back.
+    // ---- For an operation that proceeds.
 
     /**
-     * Adds what the operation runs after if it is issued now, besides its stream. Correct only in that case: the frontier of a
-     * promise belongs to an operation that itself waits for the promise's maker.
+     * Adds the predecessors of the operation if issued now, besides the stream. Correct only for an immediate issue:
+     * the frontier of a promise belongs to an operation that itself waits for the promise's maker.
      */
     void addTo(MutableFrontier after, FrontierTracker tracker) {
         for (int i = 0; i < count; i++) {
@@ -174,7 +174,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         }
     }
 
-    /** Joins the frontiers that the operation, and so everything behind it, is certain to run after. */
+    /** Joins the frontiers certain to precede the operation, and so everything behind the operation. */
     void join(FrontierAccumulator accumulator, FrontierTracker tracker) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] == WaitDecision.REACHED || decisions[i] == WaitDecision.DEVICE_WAIT) {
@@ -183,7 +183,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         }
     }
 
-    /** Adds the waits that the hardware performs. */
+    /** Adds the waits performed by the hardware. */
     final void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] != WaitDecision.DEVICE_WAIT) {
@@ -202,10 +202,10 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /**
-     * Keeps foreign primitives that the hardware is going to wait for until the operation is given to it, even if their imports
-     * are closed.
+     * Keeps foreign primitives awaited by the hardware until the operation is given to the hardware, even if the
+     * imports are closed.
      *
-     * @return false when one is gone, so that this plan is invalid; none is kept then
+     * @return false when a primitive is gone, making this plan invalid; no primitive is kept then
      */
     final boolean keepForeign() {
         for (int i = 0; i < count; i++) {
@@ -226,7 +226,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         }
     }
 
-    /** Whether some wait is for foreign work or another stream. */
+    /** Returns whether some wait is for foreign work or another stream. */
     final boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
             if (decisions[i] == WaitDecision.DEVICE_WAIT) {
@@ -236,7 +236,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         return false;
     }
 
-    /** Returns the premises of the operation, from every wait that is not reached; null for none. */
+    /** Returns the premises of the operation, from every unreached wait; null for none. */
     final @Nullable List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
@@ -282,7 +282,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
                 other == null ? scheduler : other);
     }
 
-    /** Clears the references to other schedulers, so that closed ones can be collected. */
+    /** Clears the references to other schedulers, so closed schedulers can be collected. */
     final void forget() {
         for (int i = 0; i < count; i++) {
             producers[i] = null;

@@ -11,8 +11,8 @@ import io.github.iree4j.vm.isa.RegisterType;
 import java.util.List;
 
 /**
- * Facts derived from a function's code: its number of registers and blocks, its requirements, its extent of the module's state. The
- * assembler uses them where the text is silent, and the disassembler prints only what differs from them.
+ * Facts derived from a function's code: the number of registers and blocks, the requirements, the extent of the
+ * module's state. The assembler uses these facts where the text is silent, and the disassembler prints only deviations.
  */
 final class CodeFacts {
 
@@ -34,10 +34,10 @@ final class CodeFacts {
      * Reads a function's code.
      *
      * @param isa the version of the code
-     * @param body its code
-     * @param convention its own calling convention
-     * @param functionConventions those of the module's functions, for calls
-     * @param importConventions those of the module's imports, for calls
+     * @param body the code
+     * @param convention the function's calling convention
+     * @param functionConventions conventions of the module's functions, for calls
+     * @param importConventions conventions of the module's imports, for calls
      */
     static CodeFacts of(
             Isa isa, byte[] body, String convention, List<String> functionConventions, List<String> importConventions) {
@@ -133,7 +133,7 @@ final class CodeFacts {
         }
     }
 
-    /** Returns the bytes of the global that an instruction loads or stores: those of its register. */
+    /** Returns the size in bytes of the global loaded or stored by an instruction: the size of the instruction's register. */
     static int globalSize(Opcode opcode) {
         for (Field field : opcode.fields()) {
             if (field.kind() == FieldKind.REGISTER) {

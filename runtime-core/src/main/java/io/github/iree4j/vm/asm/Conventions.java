@@ -4,22 +4,23 @@ import io.github.iree4j.vm.isa.FieldKind;
 import io.github.iree4j.vm.isa.InstructionReader;
 
 /**
- * The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs them. Unlike {@link
- * io.github.iree4j.vm.CallingConvention} this accepts anything, since unverified modules can be printed.
+ * The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs the
+ * letters. Unlike {@link io.github.iree4j.vm.CallingConvention} this class accepts anything, since unverified modules
+ * can be printed.
  */
 final class Conventions {
 
-    /** An operand list has a u16 count; more letters than that cannot matter. */
+    /** The most letters that matter: an operand list has a u16 count. */
     private static final int MAX_OPERANDS = 0xFFFF;
 
     private Conventions() {}
 
-    /** Returns the letters of the arguments; empty for none and for a text that is not a convention of version 0. */
+    /** Returns the letters of the arguments; empty for none and for a text other than a convention of version 0. */
     static String arguments(String convention) {
         return part(convention, 0);
     }
 
-    /** The letters of the results. */
+    /** Returns the letters of the results. */
     static String results(String convention) {
         return part(convention, 1);
     }
@@ -44,7 +45,7 @@ final class Conventions {
         };
     }
 
-    /** Returns how a letter is written in a function's signature; empty for an invalid letter. */
+    /** Returns the spelling of a letter in a function's signature; empty for an invalid letter. */
     static String type(char letter) {
         return switch (letter) {
             case 'i' -> "i32";

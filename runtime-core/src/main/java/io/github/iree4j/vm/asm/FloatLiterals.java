@@ -6,8 +6,9 @@ import java.math.RoundingMode;
 import java.util.regex.Pattern;
 
 /**
- * Floating-point literals as accepted by C's {@code strtof} and printed by {@code %.9g} (f64: {@code %.17g}), so that every finite value
- * survives the round trip. NaNs other than those that {@code nan} and {@code -nan} stand for are written {@code bits(0x...)}.
+ * Floating-point literals as accepted by C's {@code strtof} and printed by {@code %.9g} (f64: {@code %.17g}), so that
+ * every finite value survives the round trip. NaNs other than {@code nan} and {@code -nan} are written
+ * {@code bits(0x...)}.
  */
 final class FloatLiterals {
 
@@ -21,7 +22,7 @@ final class FloatLiterals {
 
     private FloatLiterals() {}
 
-    /** Reads a literal and returns its bits. */
+    /** Reads a literal and returns the bits. */
     static int parseF32(LineCursor line) {
         if (line.tryTake("bits")) {
             return (int) bits(line, 32);
@@ -41,7 +42,7 @@ final class FloatLiterals {
         return Float.floatToRawIntBits(value);
     }
 
-    /** Reads a literal and returns its bits. */
+    /** Reads a literal and returns the bits. */
     static long parseF64(LineCursor line) {
         if (line.tryTake("bits")) {
             return bits(line, 64);
@@ -116,7 +117,7 @@ final class FloatLiterals {
         return Double.isInfinite(value) ? (value > 0 ? "inf" : "-inf") : general(value, value == 0 && bits < 0, 17);
     }
 
-    /** C's {@code %.<digits>g}, which Java's formatter lacks: drops trailing zeros and writes small or large exponents. */
+    /** Formats as C's {@code %.<digits>g}, missing in Java's formatter: drops trailing zeros and writes small or large exponents. */
     private static String general(double value, boolean negativeZero, int digits) {
         if (value == 0) {
             return negativeZero ? "-0" : "0";

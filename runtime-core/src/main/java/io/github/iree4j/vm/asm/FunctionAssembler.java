@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Assembles the body of one function, line by line. */
+/** Assembles the body of a function, line by line. */
 final class FunctionAssembler {
 
     private record Fixup(int position, Name name) {}
@@ -44,7 +44,7 @@ final class FunctionAssembler {
 
     final List<Located> locations = new ArrayList<>();
 
-    /** The source location of the instructions that follow. */
+    /** The source location of the following instructions. */
     private @Nullable SourceText source;
 
     @Nullable
@@ -56,7 +56,7 @@ final class FunctionAssembler {
     @Nullable
     Integer declaredRefs;
 
-    /** The terminator that ended the current block, or null while the block is open. */
+    /** The terminator of the current block, or null while the block is open. */
     private @Nullable String terminator;
 
     FunctionAssembler(
@@ -69,7 +69,7 @@ final class FunctionAssembler {
         opcode(Objects.requireNonNull(isa.opcode(Op.BLOCK)));
     }
 
-    /** Whether there is no code yet, so that directives may follow. */
+    /** Returns whether there is no code yet, so that directives may follow. */
     boolean isEmpty() {
         return code.size() == 1 && labels.isEmpty();
     }
@@ -86,7 +86,7 @@ final class FunctionAssembler {
         line.expectEnd();
     }
 
-    /** Ends the body at its closing brace. */
+    /** Ends the body at the closing brace. */
     void finish(LineCursor line) {
         if (terminator == null) {
             throw line.error("a terminator such as 'vm.return' at the end of function '@%s'".formatted(name));
@@ -104,7 +104,7 @@ final class FunctionAssembler {
         }
     }
 
-    /** Fills in the ordinals of called functions, once all are known. */
+    /** Fills in the ordinals of called functions, once all ordinals are known. */
     byte[] link(ModuleDraft draft, Map<String, Integer> ordinals) {
         for (Fixup fixup : functionFixups) {
             Integer ordinal = ordinals.get(fixup.name().name());
@@ -205,14 +205,14 @@ final class FunctionAssembler {
 
     private static void punctuation(LineCursor line, String text) {
         if (text.contains("!vm.ref<?>")) {
-            // The source type of a cast is not encoded; it is there for the reader.
+            // The source type of a cast is not encoded and informs only the reader.
             line.take(":");
             OperandParser.typeName(line);
             line.take("->");
             return;
         }
         if (text.equals(", ") && line.atEnd()) {
-            // Nothing follows: correct for an empty operand list; other operands report what is missing.
+            // Nothing follows: correct for an empty operand list; other operands report the missing text.
             return;
         }
         for (String token : text.strip().split(" ")) {

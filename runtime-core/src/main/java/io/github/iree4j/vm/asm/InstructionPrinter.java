@@ -56,7 +56,7 @@ final class InstructionPrinter {
         }
     }
 
-    /** One instruction being printed. */
+    /** An instruction being printed. */
     private final class Line {
         private final InstructionReader reader;
         private final byte[] body;
@@ -174,7 +174,7 @@ final class InstructionPrinter {
 
         private void block(int offset) {
             Integer block = blocks.get(offset);
-            // An unverified module may branch anywhere; the text then has the offset.
+            // An unverified module may branch anywhere; then the text has the offset.
             out.append(block == null ? "^\"0x%x\"".formatted(offset) : "^bb" + block);
         }
 
@@ -196,7 +196,7 @@ final class InstructionPrinter {
             out.append(isUnique ? TextForms.symbol('@', name) : "@import:" + ordinal);
         }
 
-        /** Appends the comment that IREE's disassembler adds for the reader. */
+        /** Appends the comment added by IREE's disassembler for the reader. */
         private void comment() {
             for (int i = 0; i < reader.opcode().fields().size(); i++) {
                 switch (reader.opcode().fields().get(i).kind()) {

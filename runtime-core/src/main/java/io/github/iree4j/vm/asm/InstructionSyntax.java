@@ -10,21 +10,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The spelling of an instruction: results, {@code =}, {@code vm.} and the mnemonic, then the pieces below. Shared by assembler and
- * disassembler, so that they cannot disagree.
+ * The spelling of an instruction: results, {@code =}, {@code vm.} and the mnemonic, then the pieces below. Shared by
+ * assembler and disassembler, so that the two cannot disagree.
  *
- * <p>Most instructions list their operands in the order of their fields. Each other instruction has a template here, in which {@code
- * {name}} stands for the field of that name in the opcode table. Numbers and encodings are in that table only.
+ * <p>Most instructions list their operands in the order of the fields. Each other instruction has a template here, in
+ * which {@code {name}} stands for the field with the given name in the opcode table. Numbers and encodings are in the
+ * opcode table only.
  */
 final class InstructionSyntax {
 
     /** A part of an instruction's text. */
     sealed interface Piece permits Literal, Operand {}
 
-    /** Punctuation, with the spaces that the disassembler puts around it. */
+    /** Punctuation, with the surrounding spaces written by the disassembler. */
     record Literal(String text) implements Piece {}
 
-    /** A field's value; {@code field} indexes {@link Opcode#fields()}. */
+    /** The value of a field; {@code field} indexes {@link Opcode#fields()}. */
     record Operand(int field) implements Piece {}
 
     /** Templates by mnemonic, or by prefix where the name ends in {@code *}; the longest match applies. */
@@ -52,7 +53,7 @@ final class InstructionSyntax {
             Map.entry("trace", "{event}({operands})"),
             Map.entry("print", "{event}({operands})"));
 
-    /** Instructions for which IREE's assembler does not read what its disassembler prints. */
+    /** Instructions printed by IREE's disassembler in a form not read by IREE's assembler. */
     private static final List<String> ALSO_IN_FIELD_ORDER =
             List.of("global.store.indirect.", "global.load.indirect.", "trace", "print");
 
@@ -90,25 +91,26 @@ final class InstructionSyntax {
         return opcode.fields().get(index);
     }
 
-    /** Returns the fields before {@code =}: registers that are written, or one list of them. */
+    /** Returns the fields before {@code =}: registers to write, or a list of such registers. */
     List<Integer> results() {
         return results;
     }
 
-    /** Returns what follows the mnemonic, as printed. */
+    /** Returns the text after the mnemonic, as printed. */
     List<Piece> pieces() {
         return pieces;
     }
 
     /**
-     * Returns the accepted spellings of what follows the mnemonic: as printed and, for some, in field order, as IREE's assembler requires.
+     * Returns the accepted spellings of the text after the mnemonic: as printed and, for some instructions, in field
+     * order, as required by IREE's assembler.
      */
     List<List<Piece>> spellings() {
         boolean alsoPlain = ALSO_IN_FIELD_ORDER.stream().anyMatch(opcode.mnemonic()::startsWith);
         return alsoPlain ? List.of(pieces, fieldOrder) : List.of(pieces);
     }
 
-    /** Whether {@code field} holds the copies of the branch target before it and is written with that. */
+    /** Returns whether {@code field} holds the copies of the preceding branch target and is written together with the target. */
     boolean isRemapOf(int field) {
         return field > 0 && field(field).kind() == FieldKind.REMAP;
     }
@@ -131,7 +133,7 @@ final class InstructionSyntax {
         return "{" + opcode.fields().get(field).name() + "}";
     }
 
-    /** Operands separated by commas, a type by a colon. */
+    /** Returns operands separated by commas, a type by a colon. */
     private List<Piece> inFieldOrder() {
         List<Piece> list = new ArrayList<>();
         for (int i = 0; i < opcode.fields().size(); i++) {

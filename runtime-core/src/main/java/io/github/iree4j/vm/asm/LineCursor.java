@@ -8,10 +8,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cursor that reads one line of VMASM from left to right.
+ * A cursor reading a line of VMASM from left to right.
  *
- * <p>Comments ({@code #} and {@code //} outside of strings) and a leading {@code [offset]}, which disassembly may have, are skipped. Every
- * failure names line and column, what was expected and what was found.
+ * <p>Comments ({@code #} and {@code //} outside of strings) and a leading {@code [offset]} of a disassembly are
+ * skipped. Every failure names line and column, the expected text and the text found.
  */
 final class LineCursor {
 
@@ -35,7 +35,7 @@ final class LineCursor {
         }
     }
 
-    /** Returns where the code of a line ends: before its comment, without trailing space. */
+    /** Returns the end of a line's code: before the comment, without trailing space. */
     private static int endOfCode(String text) {
         int stop = text.length();
         for (int i = 0; i < text.length(); i++) {
@@ -56,7 +56,7 @@ final class LineCursor {
         return stop;
     }
 
-    /** Whether the quote at {@code quote} opens an {@code e"..."} string, in which a backslash escapes. */
+    /** Returns whether the quote at {@code quote} opens an {@code e"..."} string, in which a backslash escapes. */
     private static boolean isEscapedString(String text, int quote) {
         return quote > 0 && text.charAt(quote - 1) == 'e' && (quote == 1 || !isSymbolChar(text.charAt(quote - 2)));
     }
@@ -87,7 +87,7 @@ final class LineCursor {
         return lineNumber;
     }
 
-    /** The column of the next character, from 1. */
+    /** Returns the column of the next character, from 1. */
     int column() {
         return at + 1;
     }
@@ -113,7 +113,7 @@ final class LineCursor {
         }
     }
 
-    /** Returns the next character that is not a space, or NUL at the end. */
+    /** Returns the next character except spaces, or NUL at the end. */
     char peek() {
         skipSpace();
         return at < end ? text.charAt(at) : '\0';
@@ -127,13 +127,13 @@ final class LineCursor {
         return rest;
     }
 
-    /** Returns the rest of the line, without taking it. */
+    /** Returns the rest of the line, without moving the cursor. */
     String peekRest() {
         skipSpace();
         return text.substring(at, end);
     }
 
-    /** Takes {@code literal} if it comes next, after spaces; a literal that ends in a letter must not continue into a longer word. */
+    /** Takes {@code literal} if found next, after spaces; a literal ending in a letter must not continue into a longer word. */
     boolean tryTake(String literal) {
         skipSpace();
         if (!text.startsWith(literal, at) || at + literal.length() > end) {
@@ -148,7 +148,7 @@ final class LineCursor {
         return true;
     }
 
-    /** Takes {@code literal} if it comes next, whatever follows it. */
+    /** Takes {@code literal} if found next, regardless of the following text. */
     boolean tryTakeRaw(String literal) {
         skipSpace();
         if (!text.startsWith(literal, at) || at + literal.length() > end) {
@@ -158,7 +158,7 @@ final class LineCursor {
         return true;
     }
 
-    /** Takes {@code c} if it comes next, without spaces before it, and a digit follows. */
+    /** Takes {@code c} if found next, without preceding spaces, and followed by a digit. */
     boolean tryTakeBeforeDigit(char c) {
         if (at + 1 < end && text.charAt(at) == c && text.charAt(at + 1) >= '0' && text.charAt(at + 1) <= '9') {
             at++;
@@ -178,7 +178,7 @@ final class LineCursor {
         }
     }
 
-    /** Takes a run of symbol characters, which may be empty. */
+    /** Takes a run of symbol characters, possibly empty. */
     String word() {
         skipSpace();
         int start = at;
@@ -188,7 +188,7 @@ final class LineCursor {
         return text.substring(start, at);
     }
 
-    /** Takes a name after {@code sigil}: plain, or quoted when it has other characters. */
+    /** Takes a name after {@code sigil}: plain, or quoted when the name has other characters. */
     String name(char sigil, String expected) {
         skipSpace();
         if (at >= end || text.charAt(at) != sigil) {
@@ -224,8 +224,8 @@ final class LineCursor {
     }
 
     /**
-     * Takes a quoted string as bytes: {@code "..."} is verbatim, as in IREE; in {@code e"..."} a backslash escapes ({@code \" \\ \n \r \t}
-     * and {@code \xNN} for any byte).
+     * Takes a quoted string as bytes: {@code "..."} is verbatim, as in IREE; in {@code e"..."} a backslash escapes
+     * ({@code \" \\ \n \r \t} and {@code \xNN} for any byte).
      */
     byte[] bytes(String what) {
         skipSpace();
@@ -282,7 +282,8 @@ final class LineCursor {
     }
 
     /**
-     * Takes an integer: decimal or {@code 0x}, possibly negative. Values up to the unsigned maximum of the width are taken as bits.
+     * Takes an integer: decimal or {@code 0x}, possibly negative. Values up to the unsigned maximum of the width are
+     * taken as bits.
      *
      * @param bits the width, 16, 32 or 64
      */
@@ -342,7 +343,7 @@ final class LineCursor {
         return negative ? value.negate() : value;
     }
 
-    /** Takes the characters up to a space or comma, for literals with their own grammar. */
+    /** Takes the characters up to a space or comma, for literals with a separate grammar. */
     String token() {
         skipSpace();
         int start = at;
@@ -364,7 +365,7 @@ final class LineCursor {
                 "line %d:%d: expected %s, found %s".formatted(lineNumber, column(), expected, found()));
     }
 
-    /** Returns a failure whose text is not of the form expected/found. */
+    /** Creates a failure whose text is not of the form expected/found. */
     IreeException failure(String what) {
         return new IreeException(StatusCode.INVALID_ARGUMENT, "line %d:%d: %s".formatted(lineNumber, column(), what));
     }
@@ -386,7 +387,7 @@ final class LineCursor {
         return "'" + text.substring(i, stop) + "'";
     }
 
-    /** A colon belongs to the token when it joins a pair of registers, not when it separates. */
+    /** A colon belongs to the token when joining a pair of registers, not when separating. */
     private boolean isTokenPart(int i) {
         return text.charAt(i) == ':'
                 ? i + 1 < end && Character.isDigit(text.charAt(i + 1))

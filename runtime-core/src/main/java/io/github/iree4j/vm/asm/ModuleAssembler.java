@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Assembles a module line by line: directives here, function bodies through {@link FunctionAssembler}. */
 final class ModuleAssembler {
 
-    /** Block and register counts are i16 in the file. */
+    /** The largest count of blocks or registers: counts are i16 in the file. */
     private static final int MAX_COUNT = Short.MAX_VALUE;
 
     private Isa isa = Isa.V17_0;
@@ -37,7 +37,7 @@ final class ModuleAssembler {
     private int declaredBytes;
     private int declaredRefs;
 
-    /** The attributes that {@code vm.attr} adds to: those of the module or import declared by the preceding lines. */
+    /** The attributes extended by {@code vm.attr}: of the module or import declared by the preceding lines. */
     private @Nullable List<Attribute> attributeTarget;
 
     ModuleAssembler(@Nullable Path baseDirectory) {
@@ -166,7 +166,7 @@ final class ModuleAssembler {
         return new Attribute(key, line.string("an attribute's value"));
     }
 
-    /** Reads the format of {@link FeatureBits#format}. */
+    /** Reads feature bits in the format of {@link FeatureBits#format}. */
     private static int features(LineCursor line) {
         int bits = 0;
         do {
@@ -233,7 +233,7 @@ final class ModuleAssembler {
             line.take(":");
             line.take(type);
         } else if (size == 0 && line.tryTake(":")) {
-            // For the reader only: reference globals have no type; the instructions that use them do.
+            // For the reader only: reference globals have no type, but the instructions using them do.
             OperandParser.typeName(line);
         }
     }
@@ -263,8 +263,9 @@ final class ModuleAssembler {
     }
 
     /**
-     * Reads {@code (%i0: i32, %i2:3: i64, %r0: !vm.buffer)}. The registers follow from the calling convention, with 64-bit values at even
-     * ones; IREE's tools write them without gaps, which is accepted, since only their order matters.
+     * Reads {@code (%i0: i32, %i2:3: i64, %r0: !vm.buffer)}. The registers follow from the calling convention, with
+     * 64-bit values at even registers. IREE's tools write the registers without gaps. This is accepted, since only the
+     * order matters.
      */
     private String arguments(LineCursor line) {
         StringBuilder letters = new StringBuilder();
@@ -377,7 +378,7 @@ final class ModuleAssembler {
         }
     }
 
-    /** Ends the module after its last line. */
+    /** Ends the module after the last line. */
     ModuleDraft finish(int lastLine) {
         if (current != null) {
             throw end(lastLine, "'}' at the end of function '@%s'".formatted(current.name));

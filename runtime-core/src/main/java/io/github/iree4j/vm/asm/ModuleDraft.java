@@ -11,16 +11,16 @@ final class ModuleDraft {
     /** A reflection attribute of the module, an import or a function. */
     record Attribute(String key, String value) {}
 
-    /** A module that this one depends on, possibly optionally. */
+    /** A dependency of this module on another module, possibly optional. */
     record Dependency(String name, int minimumVersion, boolean optional) {}
 
     /** A function of another module. */
     record Import(String fullName, String callingConvention, boolean optional, List<Attribute> attributes) {}
 
-    /** A public name of a function; {@code line} is where it was declared. */
+    /** A public name of a function; {@code line} is the line of the declaration. */
     record Export(String name, String function, int line) {}
 
-    /** Constant bytes. {@code alignment} is relative to the file, which is mapped at a page boundary. */
+    /** Constant bytes. {@code alignment} is relative to the file, mapped at a page boundary. */
     record Rodata(
             MemorySegment data,
             int alignment,
@@ -34,7 +34,7 @@ final class ModuleDraft {
     /** The source location of the instruction at an offset of a function. */
     record Located(int offset, SourceText source) {}
 
-    /** A function whose code is in {@link #code}. */
+    /** A function with code in {@link #code}. */
     record Function(
             String name,
             String callingConvention,
@@ -51,9 +51,9 @@ final class ModuleDraft {
     String name;
 
     int version;
-    /** Feature bits that the functions need. */
+    /** Feature bits needed by the functions. */
     int derivedRequirements;
-    /** Feature bits that the text declares in place of the derived ones. */
+    /** Feature bits declared by the text in place of the derived bits. */
     @Nullable
     Integer declaredRequirements;
 
@@ -71,7 +71,7 @@ final class ModuleDraft {
     final List<Rodata> rodata = new ArrayList<>();
     final List<Integer> rwdata = new ArrayList<>();
 
-    /** Returns the ordinal of the type {@code name}, which is added when new. */
+    /** Returns the ordinal of the type {@code name}, adding a new type. */
     int typeOrdinal(String name) {
         int ordinal = types.indexOf(name);
         if (ordinal < 0 && !name.startsWith("!")) {

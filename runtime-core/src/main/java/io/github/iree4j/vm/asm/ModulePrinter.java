@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Prints a module in the order that the assembler requires. Facts that follow from the code are omitted. */
+/** Prints a module in the order required by the assembler. Facts that follow from the code are omitted. */
 final class ModulePrinter {
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -43,7 +43,7 @@ final class ModulePrinter {
         this.names = functionNames(module);
     }
 
-    /** Returns names of functions: their export, else their name in the source, else {@code fn} and their number. */
+    /** Returns names of functions: the export, else the name in the source, else {@code fn} and the number. */
     private static List<String> functionNames(ModuleDef module) {
         String[] names = new String[module.functions().size()];
         Set<String> taken = new HashSet<>();
@@ -213,7 +213,7 @@ final class ModulePrinter {
         }
     }
 
-    /** Whether printing exports next to their functions keeps their order. */
+    /** Returns whether printing exports next to functions keeps the order of exports. */
     private boolean exportsFollowFunctions() {
         int last = 0;
         for (Export export : module.exports()) {

@@ -28,8 +28,8 @@ final class ModuleScope {
     }
 
     /**
-     * Lays out the declared globals before the first function: values by ascending size, each size in the order of declaration, as IREE's
-     * assembler does.
+     * Lays out the declared globals before the first function: values by ascending size, each size in the order of
+     * declaration, as IREE's assembler does.
      */
     void layOutGlobals() {
         int at = 0;
@@ -50,7 +50,7 @@ final class ModuleScope {
         }
     }
 
-    /** Reads {@code .rwdata[offset]} or the name of a global of that size. */
+    /** Reads {@code .rwdata[offset]} or the name of a global of the given size. */
     int globalOffset(LineCursor line, int size) {
         return global(line, ".rwdata[", size, Integer.MAX_VALUE - 8L);
     }
@@ -114,8 +114,8 @@ final class ModuleScope {
     }
 
     /**
-     * Reads a function: {@code @module:3} or {@code @import:3} by its ordinal, the full name of an import, or the name of a function of
-     * this module, which may follow later.
+     * Reads a function: {@code @module:3} or {@code @import:3} by ordinal, the full name of an import, or the name of a
+     * function of this module, perhaps declared later.
      */
     Value function(LineCursor line) {
         line.skipSpace();

@@ -27,7 +27,7 @@ import java.util.Objects;
 final class ModuleWriter {
 
     private static final String IDENTIFIER = "IREE";
-    /** Alignment of external rodata, and the largest alignment it can request. */
+    /** Alignment of external rodata, and the largest alignment that rodata can request. */
     static final int SEGMENT_ALIGNMENT = 64;
 
     private static final int DEPENDENCY_REQUIRED = 1;

@@ -18,13 +18,13 @@ final class OperandParser {
     /** A number: a register's encoding, a literal's bits or an ordinal. */
     record Bits(long bits) implements Value {}
 
-    /** A list of encoded registers, of pairs of them, or of segment sizes. */
+    /** A list of encoded registers, of pairs of registers, or of segment sizes. */
     record Registers(int[] items) implements Value {}
 
-    /** A name that is resolved later; {@code cursor} stands at it. */
+    /** A name to be resolved later; {@code cursor} stands at the name. */
     record Name(String name, LineCursor cursor, int mark) implements Value {}
 
-    /** A branch: the block and the copies of its edge. */
+    /** A branch: the block and the copies of the edge. */
     record Edge(Name label, Registers remap) implements Value {}
 
     /** The cases of a branch table, from 0. */
@@ -46,7 +46,7 @@ final class OperandParser {
         movesAreRemarks = !isa.movesEverywhere();
     }
 
-    /** Reads the value of a field; a branch target includes its copies when {@code withRemap}. */
+    /** Reads the value of a field; a branch target includes the copies when {@code withRemap}. */
     Value operand(LineCursor line, Field field, int globalSize, boolean withRemap) {
         return switch (field.kind()) {
             case REGISTER -> new Bits(register(line, field.type(), field.movable() || movesAreRemarks));
@@ -68,7 +68,7 @@ final class OperandParser {
         };
     }
 
-    /** Reads a register such as {@code %i0}, {@code %i2:3} for 64 bits, {@code %r1}, or {@code %R1} to move it. */
+    /** Reads a register such as {@code %i0}, {@code %i2:3} for 64 bits, {@code %r1}, or {@code %R1} for a move. */
     int register(LineCursor line, RegisterType type, boolean movable) {
         return register(line, type, movable, false);
     }
@@ -131,7 +131,7 @@ final class OperandParser {
         };
     }
 
-    /** Reads registers up to a closing bracket or the end; 64-bit ones may be written by their first word, as in disassembly. */
+    /** Reads registers up to a closing bracket or the end. A 64-bit register may be written by the first word, as in disassembly. */
     Registers registers(LineCursor line, Field field) {
         List<Integer> items = new ArrayList<>();
         while (!atListEnd(line)) {
@@ -171,7 +171,7 @@ final class OperandParser {
         return new Name(line.label(), line, mark);
     }
 
-    /** A branch such as {@code ^bb1(%i0->%i1, %R0->%r1)}. */
+    /** Reads a branch such as {@code ^bb1(%i0->%i1, %R0->%r1)}. */
     private Edge edge(LineCursor line) {
         Name label = label(line);
         List<Integer> pairs = new ArrayList<>();
@@ -184,7 +184,7 @@ final class OperandParser {
                 int source = register(line, RegisterType.ANY, true);
                 line.take("->");
                 int destination =
-                        register(line, RegisterType.ANY, true); // a MOVE mark is ignored here; files may have it
+                        register(line, RegisterType.ANY, true); // a MOVE mark is ignored here, but possible in files
                 if (RegisterEncoding.isRef(source) != RegisterEncoding.isRef(destination)) {
                     line.reset(mark);
                     throw line.error("two registers of the same bank");
@@ -224,7 +224,7 @@ final class OperandParser {
         return bytes;
     }
 
-    /** Reads a type's name: up to a comma, closing bracket or arrow outside of its own brackets. */
+    /** Reads a type's name, up to a comma, closing bracket or arrow outside of the name's brackets. */
     static String typeName(LineCursor line) {
         String rest = line.peekRest();
         int depth = 0;
@@ -259,7 +259,7 @@ final class OperandParser {
         return name;
     }
 
-    /** The value of a field that is absent from the text: no copies, no results. */
+    /** Returns the value of a field absent from the text: no copies, no results. */
     static @Nullable Value absent(Field field) {
         return switch (field.kind()) {
             case RESULTS, REMAP -> new Registers(new int[0]);

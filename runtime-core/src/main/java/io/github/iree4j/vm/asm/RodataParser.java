@@ -11,10 +11,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads {@code vm.rodata[n] @name align 64 external = value}: the value is hex digits, a string (its UTF-8, nothing added) or
- * {@code file "name"}.
- */
+/** Reads {@code vm.rodata[n] @name align 64 external = value}: the value is hex digits, a string (as UTF-8, nothing added) or {@code file "name"}. */
 final class RodataParser {
 
     private static final int DEFAULT_ALIGNMENT = 16;
@@ -27,7 +24,7 @@ final class RodataParser {
         this.baseDirectory = baseDirectory;
     }
 
-    /** Reads what follows {@code vm.rodata}. */
+    /** Reads the text after {@code vm.rodata}. */
     void directive(LineCursor line) {
         line.take("[");
         int mark = line.mark();

@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A source location as MLIR writes it: {@code "file":1:2}, {@code "name"(…)}, {@code callsite(… at …)}, {@code fused[…, …]}. */
+/** A source location as written by MLIR: {@code "file":1:2}, {@code "name"(...)}, {@code callsite(... at ...)}, {@code fused[..., ...]}. */
 sealed interface SourceText {
     /** Maximum nesting; deeper locations are mistakes or attacks. */
     int MAX_DEPTH = 64;
@@ -18,7 +18,7 @@ sealed interface SourceText {
     /** A place inlined into another. */
     record CallSite(SourceText callee, SourceText caller) implements SourceText {}
 
-    /** Several places fused into one. */
+    /** Several fused places. */
     record Fused(List<SourceText> parts) implements SourceText {
         /** Copies the list. */
         public Fused {

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Writes names, strings and types so that {@link LineCursor} reads them back unchanged. */
+/** Writes names, strings and types in a form read back unchanged by {@link LineCursor}. */
 final class TextForms {
 
-    /** Type names that need no quotes: without characters that end a type, begin a comment or end a line. */
+    /** Type names without need for quotes: no characters that end a type, begin a comment or end a line. */
     private static final Pattern PLAIN_TYPE = Pattern.compile("[!A-Za-z0-9_.$?*<>,]+");
 
     private TextForms() {}
 
-    /** Writes a name with its sigil, quoted when it has characters that plain names do not. */
+    /** Writes a name with the sigil, quoted when the name has characters not allowed in plain names. */
     static String symbol(char sigil, @Nullable String name) {
         String text = name == null ? "" : name;
         boolean plain = !text.isEmpty() && text.chars().allMatch(c -> LineCursor.isSymbolChar((char) c));
@@ -42,7 +42,7 @@ final class TextForms {
         return verbatim ? '"' + text + '"' : escaped(text, false);
     }
 
-    /** With {@code bytewise}, every character stands for a byte, so those above ASCII are escaped too. */
+    /** Writes escapes. With {@code bytewise}, every character stands for a byte, so characters above ASCII are escaped too. */
     private static String escaped(String text, boolean bytewise) {
         StringBuilder out = new StringBuilder("e\"");
         for (int i = 0; i < text.length(); i++) {
@@ -65,19 +65,19 @@ final class TextForms {
         return out.append('"').toString();
     }
 
-    /** Writes a type in its {@code vm.type} line. */
+    /** Writes a type in the {@code vm.type} line. */
     static String typeDeclaration(String name) {
         return PLAIN_TYPE.matcher(name).matches() ? name : quote(name);
     }
 
-    /** Writes a type in an instruction: its name, or {@code type[n]} when that is not unique or not plain. */
+    /** Writes a type in an instruction: the name, or {@code type[n]} when the name is not unique or not plain. */
     static String typeReference(List<String> types, int ordinal) {
         String name = ordinal >= 0 && ordinal < types.size() ? types.get(ordinal) : "";
         boolean isClear = PLAIN_TYPE.matcher(name).matches() && types.indexOf(name) == ordinal && isBalanced(name);
         return isClear ? name : "type[%s]".formatted(Integer.toUnsignedString(ordinal));
     }
 
-    /** Whether brackets match and no comma is outside of them, so that the end of the name can be recognized. */
+    /** Returns whether brackets match and no comma is outside of brackets, so that the end of the name can be recognized. */
     private static boolean isBalanced(String name) {
         int depth = 0;
         for (char c : name.toCharArray()) {

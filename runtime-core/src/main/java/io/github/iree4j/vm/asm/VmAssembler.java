@@ -7,9 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Assembles VMASM text into a {@code .vmfb} module.
  *
- * <p>The text is what IREE's disassembler prints and its assembler reads, with additions listed in {@code docs/vmasm.md}. The result is a
- * flat module file, of bytecode 17.0 unless the text has {@code vm.bytecode}; the same text and files yield the same bytes. It is not
- * verified beyond what assembling requires: loading it does that.
+ * <p>The text is the language printed by IREE's disassembler and read by IREE's assembler, with additions listed in
+ * {@code docs/vmasm.md}. The result is a flat module file, of bytecode 17.0 unless the text has {@code vm.bytecode};
+ * the same text and files yield the same bytes. The module is not verified beyond the needs of assembling; loading
+ * verifies the module.
  *
  * <p>Stateless; safe to use from any thread.
  */
@@ -22,7 +23,7 @@ public final class VmAssembler {
      *
      * @param source the text
      * @return the bytes of the module file
-     * @throws IreeException INVALID_ARGUMENT with line and column, what was expected and what was found
+     * @throws IreeException INVALID_ARGUMENT with line and column, the expected text and the text found
      */
     public static byte[] assemble(String source) {
         return assemble(source, null);
@@ -32,10 +33,11 @@ public final class VmAssembler {
      * Assembles a module.
      *
      * @param source the text
-     * @param baseDirectory where {@code vm.rodata[0] = file "name"} looks for its files; null to refuse such references
+     * @param baseDirectory the directory for files of {@code vm.rodata[0] = file "name"}; null to refuse such
+     *     references
      * @return the bytes of the module file
-     * @throws IreeException INVALID_ARGUMENT with line and column, what was expected and what was found; NOT_FOUND for a rodata file that
-     *     cannot be read
+     * @throws IreeException INVALID_ARGUMENT with line and column, the expected text and the text found; NOT_FOUND for
+     *     an unreadable rodata file
      */
     public static byte[] assemble(String source, @Nullable Path baseDirectory) {
         ModuleAssembler assembler = new ModuleAssembler(baseDirectory);

@@ -8,22 +8,24 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints modules as VMASM text that {@link VmAssembler} assembles back into the same module.
+ * Prints modules as VMASM text, assembled back into the same module by {@link VmAssembler}.
  *
- * <p>The same means the same code, byte for byte, and the same tables. The debug database is omitted, and so are files of a polyglot zip
- * other than the module and its constants.
+ * <p>The same means the same code, byte for byte, and the same tables. The debug database is omitted, as are files of a
+ * polyglot zip other than the module and the module's constants.
  *
  * <p>Stateless; safe to use from any thread.
  */
 public final class VmDisassembler {
 
     /**
-     * What to print.
+     * The selection and form of the printed text.
      *
      * @param offsets whether to print the offset before each instruction; the assembler ignores offsets
-     * @param function the name or number of the one function to print, or null for all
-     * @param rodataLimit most bytes of a segment that are printed; larger segments are omitted, and the text then cannot be assembled
-     * @param rodataDirectory where to write rodata, as files that the text refers to; null to print it in the text
+     * @param function the name or number of the only function to print, or null for all
+     * @param rodataLimit most bytes of a segment to print; larger segments are omitted, and the text then cannot be
+     *     assembled
+     * @param rodataDirectory directory for rodata, written as files referred to by the text; null to print rodata in
+     *     the text
      */
     public record Options(
             boolean offsets,
@@ -45,8 +47,8 @@ public final class VmDisassembler {
      *
      * @param module the contents of the module file; need not be verified, nor its types or imports known
      * @return the text
-     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is not a sequence of
-     *     instructions
+     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is not
+     *     a sequence of instructions
      */
     public static String disassemble(ModuleDef module) {
         return disassemble(module, Options.DEFAULT);
@@ -56,10 +58,10 @@ public final class VmDisassembler {
      * Prints a module.
      *
      * @param module the contents of the module file; need not be verified, nor its types or imports known
-     * @param options what to print
+     * @param options the selection and form of the text
      * @return the text
-     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is not a sequence of
-     *     instructions, UNAVAILABLE when rodata cannot be written
+     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is not
+     *     a sequence of instructions, UNAVAILABLE when rodata cannot be written
      */
     public static String disassemble(ModuleDef module, Options options) {
         Isa isa = Isa.find(module.bytecodeMajor(), module.bytecodeMinor());

@@ -11,11 +11,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The words of a frame that receive a function's arguments: the first ones in order, 64-bit values at even ordinals.
+ * The words of a frame receiving a function's arguments: the first words in order, with 64-bit values at even ordinals.
  *
- * <p>Compilers until IREE 3.4 instead gave each argument the first free word, or pair: in {@code (i32, i64, i32)} the last argument goes
- * into the word that the alignment of the second one has skipped. Runtimes never did, so that such functions computed with wrong
- * arguments. Nothing in a module says which compiler wrote it; reading a word that no argument is stored in does, before it is written.
+ * <p>Compilers until IREE 3.4 instead gave each argument the first free word, or pair: in {@code (i32, i64, i32)} the
+ * last argument goes into the word skipped for the alignment of the second. Runtimes never did, so such functions
+ * computed with wrong arguments. A module does not record the compiler. The evidence is code reading a word before any
+ * write, although no argument is stored in the word.
  */
 final class ArgumentRegisters {
     /** Limit of the analysis of a module, in instructions visited. */
@@ -27,7 +28,7 @@ final class ArgumentRegisters {
         FunctionGraph of(int function);
     }
 
-    /** The words of arguments, 64-bit ones as two, in order. */
+    /** Returns the words of arguments in order, two words for a 64-bit argument. */
     static int[] inOrder(String letters) {
         return allocate(letters, false);
     }
@@ -59,10 +60,10 @@ final class ArgumentRegisters {
     }
 
     /**
-     * Moves the arguments of the functions of a module to where its compiler expects them.
+     * Moves the arguments of a module's functions to the registers expected by the compiler.
      *
-     * @param functions all of them
-     * @param graphs for those that are looked at
+     * @param functions all functions of the module
+     * @param graphs graphs of the functions to be examined
      */
     static void correct(FunctionCode[] functions, Graphs graphs) {
         new ArgumentRegisters().find(functions, graphs);
@@ -96,7 +97,7 @@ final class ArgumentRegisters {
         return others.isEmpty();
     }
 
-    /** The words below a bound that may be read before they are written; null where that takes too long to find out. */
+    /** Returns the words below a bound that may be read before being written; null when the analysis takes too long. */
     private @Nullable BitSet readFirst(FunctionGraph graph, int bound) {
         List<Block> blocks = graph.blocks;
         int[][] predecessors = graph.predecessors();

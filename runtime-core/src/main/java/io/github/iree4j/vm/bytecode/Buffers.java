@@ -12,11 +12,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffer operations. Loads and stores are written twice, for program memory and for other memory: HotSpot then knows that one is an
- * array of longs, whatever buffers other programs use, and hoists the checks out of loops.
+ * The buffer operations. Loads and stores are written twice, for program memory and for other memory. HotSpot then
+ * knows that program memory is an array of longs, regardless of the buffers used by other programs, and hoists the
+ * checks out of loops.
  *
- * <p>Offsets and lengths of loads, stores and fills count elements, those of other operations bytes; all are checked without overflow
- * before any access.
+ * <p>Offsets and lengths of loads, stores and fills count elements; offsets and lengths of other operations count
+ * bytes. All are checked without overflow before any access.
  */
 final class Buffers {
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;

@@ -31,10 +31,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A compiled program, a {@code .vmfb} file: read, verified and translated. Immutable, and safe to share between contexts and threads.
+ * A compiled program, a {@code .vmfb} file: read, verified and translated. Immutable, and safe to share between
+ * contexts and threads.
  *
- * <p>Constants stay in place in the bytes of the file, which are not copied; contexts retain the module and so the bytes. Closing releases
- * the creator's reference.
+ * <p>Constants stay in place in the bytes of the file, without a copy. Contexts retain the module and so the bytes.
+ * Closing releases the creator's reference.
  */
 public final class BytecodeModule extends Resource implements VmModule {
     private static final int MAX_TYPES = 0xFFFF;
@@ -91,7 +92,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         rodata = def.rodata().stream()
                 .map(r -> VmBuffer.constant(r.bytes(), this))
                 .toArray(VmBuffer[]::new);
-        // Last, so that nothing is held when reading fails.
+        // Retained last, so nothing is held when reading fails.
         this.owner = owner;
         if (owner != null) {
             owner.retain();
@@ -99,7 +100,7 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns the versions of bytecode that can be read.
+     * Returns the supported versions of bytecode.
      *
      * @return major and minor, such as {@code 17.0}, oldest first
      */
@@ -108,14 +109,15 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Reads a file into its own memory.
+     * Reads a file into newly allocated memory.
      *
      * @param file the file
-     * @param types the reference types it may use
-     * @param limits limits on what it may contain
+     * @param types the reference types available to the module
+     * @param limits limits on the contents
      * @return the module, owned by the caller
-     * @throws IreeException as {@link ModuleBytes#read}; NOT_FOUND also when it uses an unknown type, INCOMPATIBLE for an unsupported
-     *     version of bytecode, INVALID_ARGUMENT when it is damaged or fails verification, RESOURCE_EXHAUSTED when it exceeds the limits
+     * @throws IreeException as {@link ModuleBytes#read}; NOT_FOUND also when the module uses an unknown type,
+     *     INCOMPATIBLE for an unsupported version of bytecode, INVALID_ARGUMENT when the module is damaged or fails
+     *     verification, RESOURCE_EXHAUSTED when the module exceeds the limits
      */
     public static BytecodeModule open(Path file, VmTypes types, ModuleLimits limits) {
         try (ModuleBytes bytes = ModuleBytes.read(file)) {
@@ -126,10 +128,10 @@ public final class BytecodeModule extends Resource implements VmModule {
     /**
      * Reads a module from memory.
      *
-     * @param bytes all of its bytes; not copied, and must not change while the module is open
-     * @param nameForErrors its name in messages
-     * @param types the reference types it may use
-     * @param limits limits on what it may contain
+     * @param bytes all bytes of the module; not copied, and must not change while the module is open
+     * @param nameForErrors the name in messages
+     * @param types the reference types available to the module
+     * @param limits limits on the contents
      * @param owner keeps the bytes valid, retained until the module is freed; null when not needed
      * @return the module, owned by the caller
      * @throws IreeException as {@link #open}
@@ -142,12 +144,12 @@ public final class BytecodeModule extends Resource implements VmModule {
     /**
      * Reads a module from memory.
      *
-     * @param bytes all of its bytes; not copied, and must not change while the module is open
-     * @param nameForErrors its name in messages
-     * @param types the reference types it may use
-     * @param limits limits on what it may contain
+     * @param bytes all bytes of the module; not copied, and must not change while the module is open
+     * @param nameForErrors the name in messages
+     * @param types the reference types available to the module
+     * @param limits limits on the contents
      * @param owner keeps the bytes valid, retained until the module is freed; null when not needed
-     * @param compilation whether and when its functions become Java bytecode, overriding {@link Compilation#PROPERTY}
+     * @param compilation whether and when functions become Java bytecode, overriding {@link Compilation#PROPERTY}
      * @return the module, owned by the caller
      * @throws IreeException as {@link #open}
      */
@@ -162,12 +164,12 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Reads a module from memory and reports every call in it to a tracer. The module is interpreted.
+     * Reads a module from memory and reports every call in the module to a tracer. The module is interpreted.
      *
-     * @param bytes all of its bytes; not copied, and must not change while the module is open
-     * @param nameForErrors its name in messages
-     * @param types the reference types it may use
-     * @param limits limits on what it may contain
+     * @param bytes all bytes of the module; not copied, and must not change while the module is open
+     * @param nameForErrors the name in messages
+     * @param types the reference types available to the module
+     * @param limits limits on the contents
      * @param owner keeps the bytes valid, retained until the module is freed; null when not needed
      * @param tracer receives the calls
      * @return the module, owned by the caller
@@ -358,20 +360,20 @@ public final class BytecodeModule extends Resource implements VmModule {
     /**
      * Returns how much of the module currently runs as Java bytecode.
      *
-     * @return the numbers, and the functions that stay interpreted with the reasons
+     * @return the numbers, and the functions remaining interpreted with the reasons
      */
     public CompilationReport compilation() {
         return compiler.report();
     }
 
     /**
-     * Returns whether a function may use an object after passing it to an import that consumes it. References through globals, lists and
-     * other functions are not followed, and functions too expensive to analyse are skipped.
+     * Returns whether a function may use an object after passing the object to a consuming import. References through
+     * globals, lists and other functions are not followed, and functions too expensive to analyse are skipped.
      *
-     * @param release the full name of the import
-     * @param argument which of its references is consumed, from 0
-     * @param views imports whose result is their first reference under another name
-     * @return true if there is a path through the code on which that happens
+     * @param release the full name of the consuming import
+     * @param argument the index of the consumed argument among the references, from 0
+     * @param views imports whose result is the first reference argument under another name
+     * @return true if some path through the code uses the object afterwards
      */
     public boolean usesAfter(String release, int argument, Set<String> views) {
         boolean[] releases = importsNamed(Set.of(release));
@@ -397,13 +399,14 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns what the code of functions proves about the shapes of their arguments and results, by following views of buffers through
-     * registers and calls. Checks count that every way to a return passes. Work is limited; beyond the limit nothing is known.
+     * Returns the proven shapes of the arguments and results of functions, derived by following views of buffers
+     * through registers and calls. A check counts if every path to a return passes the check. Work is limited; beyond
+     * the limit nothing is known.
      *
      * @param chosen the ordinals of the functions
-     * @param views beginnings of the names of the imports that check ({@code .assert}), create ({@code .create}) and measure ({@code .dim})
-     *     views, such as {@code hal.buffer_view}
-     * @return by ordinal
+     * @param views name prefixes of the imports that check ({@code .assert}), create ({@code .create}) and measure
+     *     ({@code .dim}) views, such as {@code hal.buffer_view}
+     * @return the proven shapes by ordinal
      */
     public Map<Integer, ProvenShapes> provenShapes(BitSet chosen, Set<String> views) {
         ShapeRecovery recovery = new ShapeRecovery(functions, this::graph, imports, views);
@@ -411,7 +414,7 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns the functions that call certain imports, directly or by way of other functions of the module.
+     * Returns the functions calling certain imports, directly or through other functions of the module.
      *
      * @param prefix the prefix of the imports' full names
      * @return the ordinals of the functions

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The state of a bytecode module in one context: globals and bound imports. Retains the module. */
+/** The state of a bytecode module in a context: globals and bound imports. Retains the module. */
 final class BytecodeState implements VmModuleState {
     private final BytecodeModule module;
     private final ContextOptions options;
@@ -30,7 +30,7 @@ final class BytecodeState implements VmModuleState {
     final VmBuffer[] rodata;
     private boolean closed;
 
-    /** Call sites in compiled code that have imports linked here as constants; null once this is closed. Guarded by this. */
+    /** Call sites in compiled code with imports linked here as constants; null once this state is closed. Guarded by this. */
     private @Nullable List<ImportSite> bound = new ArrayList<>();
 
     BytecodeState(
@@ -88,12 +88,12 @@ final class BytecodeState implements VmModuleState {
         }
     }
 
-    /** Registers a call site to be unbound when this is closed; returns false when it is closed already. */
+    /** Registers a call site to be unbound when this state is closed; returns false when already closed. */
     synchronized boolean isToldWhenClosed(ImportSite site) {
         return bound != null && bound.add(site);
     }
 
-    /** Returns what an import was bound to. */
+    /** Returns the function bound to an import. */
     LinkedImport linked(int ordinal) {
         LinkedImport linked = imports[ordinal];
         if (linked == null) {

@@ -46,8 +46,8 @@ final class CallEmitter {
                     SITE));
 
     /**
-     * Number of import calls in a method up to which they are bound as constants. HotSpot inlines only so much, and a constant target that
-     * it does not inline is slower than an ordinary call.
+     * The largest number of import calls in a method for binding them as constants. HotSpot inlines only so much, and a
+     * constant target not inlined is slower than an ordinary call.
      */
     private static final int MAX_CONSTANT_CALLS = 8;
 

@@ -2,7 +2,7 @@ package io.github.iree4j.vm.bytecode;
 
 import io.github.iree4j.vm.isa.Op;
 
-/** Operations that exist only in translated code, numbered after those of {@link Op}. */
+/** Operations that exist only in translated code, with numbers following the operations of {@link Op}. */
 final class Code {
     /** Result a, literal in the next long. */
     static final int CONST_I64_WIDE = Op.COUNT;

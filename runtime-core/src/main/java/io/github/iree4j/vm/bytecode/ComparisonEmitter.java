@@ -17,7 +17,7 @@ import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Opcode;
 import java.lang.constant.MethodTypeDesc;
 
-/** Emits comparisons, as jumps that are taken when they are true. */
+/** Emits comparisons, as jumps taken when the comparison is true. */
 final class ComparisonEmitter {
     private final CodeBuilder code;
     private final RegisterLocals locals;
@@ -33,7 +33,7 @@ final class ComparisonEmitter {
                 || op >= Op.CMP_EQ_F64_O && op <= Op.CMP_NAN_F64;
     }
 
-    /** Pushes the operands of a comparison, and returns the jump that is taken when it is true. */
+    /** Pushes the operands of a comparison, and returns the jump taken when the comparison is true. */
     Opcode condition(Node node) {
         for (int i = 0; i < node.uses.length; i++) {
             locals.load(node.useKinds[i], node.uses[i]);

@@ -7,29 +7,29 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether and when functions of a program become Java bytecode, which HotSpot then compiles. The behavior of a program does not depend on
- * it.
+ * Whether and when functions of a program become Java bytecode, to be compiled by HotSpot. The behavior of a program
+ * does not depend on the choice.
  */
 public enum Compilation {
     /** Never: everything is interpreted. */
     OFF,
-    /** On a separate thread, once a function has been called or has looped often; callers never wait for it. */
+    /** On a separate thread, once a function has been called or has looped often; callers never wait for the compilation. */
     BACKGROUND,
-    /** When a module is read, before it can be used. */
+    /** When a module is read, before the module can be used. */
     EAGER;
 
     /** System property with the default for modules: {@code off}, {@code background} or {@code eager}. */
     public static final String PROPERTY = "iree4j.vm.compile";
 
-    /** System property that GraalVM sets while it builds and runs a native image. */
+    /** System property set by GraalVM while building and running a native image. */
     private static final String NATIVE_IMAGE = "org.graalvm.nativeimage.imagecode";
 
     /**
      * Returns the value of {@link #PROPERTY}.
      *
-     * @return the default for modules read from now on; when the property is not set {@link #BACKGROUND}, or {@link #OFF} in a native
-     *     image, which cannot define classes
-     * @throws IreeException INVALID_ARGUMENT when it has another value
+     * @return the default for modules read from now on; when the property is not set {@link #BACKGROUND}, or
+     *     {@link #OFF} in a native image, where classes cannot be defined
+     * @throws IreeException INVALID_ARGUMENT when the property has another value
      */
     public static Compilation byDefault() {
         return byDefault(System::getProperty);

@@ -6,8 +6,8 @@ import java.util.Map;
  * How much of a module runs as Java bytecode.
  *
  * @param functions functions of the module
- * @param compiled those that currently run as Java bytecode
- * @param refused those that could not be compiled and stay interpreted, with the reason, by name
+ * @param compiled functions currently running as Java bytecode
+ * @param refused functions that could not be compiled and stay interpreted, with the reason, by name
  */
 public record CompilationReport(int functions, int compiled, Map<String, String> refused) {
     /**

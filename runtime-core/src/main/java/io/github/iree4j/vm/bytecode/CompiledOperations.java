@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/** Methods that compiled code calls for operations without a Java instruction. Each does exactly what the interpreter does. */
+/** Methods called by compiled code for operations without a Java instruction. Each method behaves exactly like the interpreter. */
 final class CompiledOperations {
     private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -219,10 +219,10 @@ final class CompiledOperations {
         I64.set(globals, offset, value);
     }
 
-    /** Returns how far a loop may count before it must check for cancellation: at most to its bound. */
+    /** Returns the counter value up to which a loop may count before the next cancellation check: at most the bound of the loop. */
     static long limitOf(long counter, long bound, long step) {
         if (step <= 0 || counter > Long.MAX_VALUE - Execution.JUMPS - step) {
-            return Long.MIN_VALUE; // checks in each iteration
+            return Long.MIN_VALUE; // a check in each iteration
         }
         return Math.min(bound, counter + Execution.JUMPS);
     }
@@ -234,7 +234,7 @@ final class CompiledOperations {
         return Math.min(bound, counter + Execution.JUMPS);
     }
 
-    /** Returns how many backward jumps are left until the cancellation check, once a loop has reached its limit. */
+    /** Returns the backward jumps left until the cancellation check, once a loop has reached the limit. */
     static int jumpsLeft(int jumps, long counter, long limit) {
         return limit > counter ? jumps - (int) (limit - counter) : jumps - 1;
     }
@@ -353,7 +353,7 @@ final class CompiledOperations {
         }
     }
 
-    // Between compiled and interpreted frames.
+    // Transitions between compiled and interpreted frames.
 
     /** Reads an argument from the registers of an interpreted caller. */
     static int word(Frame caller, FunctionCode.CallSite site, int index) {
@@ -477,7 +477,7 @@ final class CompiledOperations {
         return Double.longBitsToDouble(Interpreter.getLong(frame.words, register));
     }
 
-    /** Moves a reference out of a frame; if there is none, the register keeps its value. */
+    /** Moves a reference out of a frame; without a reference in the frame, the register keeps its value. */
     static @Nullable Object fillRef(@Nullable Object present, Frame frame, int register) {
         Object object = frame.refs[register];
         if (object == null) {

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The compiled parts of a function, and the code through which the interpreter enters them. Immutable.
+ * The compiled parts of a function, and the code through which the interpreter enters the parts. Immutable.
  *
- * <p>VM-3: a thread that reads the code of a function after this was set sees the parts that the code enters.
+ * <p>VM-3: a thread reading the code of a function after this object was set sees the parts entered by the code.
  */
 final class CompiledParts {
-    /** A value that no part returns: the interpreter has to continue by itself. */
+    /** A value never returned by a part: the interpreter has to continue without the part. */
     static final int NOT_NOW = Integer.MIN_VALUE;
 
     /** The function's code with {@link Code#ENTER} at each entry. */

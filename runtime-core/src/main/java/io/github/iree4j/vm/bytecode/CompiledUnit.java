@@ -3,49 +3,51 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.vm.VmCall;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 
-/** Functions of one module that were compiled together. Subclasses are generated. */
+/** Functions of a module compiled together. Subclasses are generated. */
 abstract class CompiledUnit {
 
     /**
      * Calls a function from outside.
      *
-     * @param index which function of the unit
+     * @param index the index of the function in the unit
      * @param x the stack
      * @param state the module's state
      * @param call arguments and results
      * @param frame the function's frame
-     * @return false when it has deferred; the interpreter continues with its frames
+     * @return false when the function has deferred; the interpreter continues with the function's frames
      */
     abstract boolean enter(int index, Execution x, BytecodeState state, VmCall call, Frame frame);
 
     /**
-     * Calls a function from an interpreted frame, or one whose registers for this call are in its arrays.
+     * Calls a function from an interpreted frame, or from a compiled frame with the registers for this call in the
+     * frame's arrays.
      *
-     * @param index which function of the unit
+     * @param index the index of the function in the unit
      * @param x the stack
      * @param state the module's state
      * @param caller the frame below
-     * @param site the arguments, and where results go
-     * @return false when it has deferred; the interpreter continues with its frame and those above, the caller handles its own frame
+     * @param site the registers of arguments and results
+     * @return false when the function has deferred; the interpreter continues with the function's frame and the frames
+     *     above, and the caller handles the caller's frame
      */
     abstract boolean call(int index, Execution x, BytecodeState state, Frame caller, CallSite site);
 
     /**
      * Continues a frame of the interpreter in a part.
      *
-     * @param index which entry of the unit's parts
+     * @param index the index of the entry among the unit's parts
      * @param x the stack
-     * @param frame the frame, which holds all registers
+     * @param frame the frame holding all registers
      * @param state the module's state
      * @return as specified by {@link FunctionEmitter}
      */
     abstract int part(int index, Execution x, Frame frame, BytecodeState state);
 
     /**
-     * One function of a unit.
+     * A function of a unit.
      *
      * @param unit the unit
-     * @param index which of its functions
+     * @param index the index of the function in the unit
      */
     record Entry(CompiledUnit unit, int index) {}
 }

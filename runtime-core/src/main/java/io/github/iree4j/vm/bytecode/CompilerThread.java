@@ -5,7 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The thread that compiles functions of all modules sequentially; it ends when idle. */
+/** The thread that compiles functions of all modules sequentially; ends when idle. */
 final class CompilerThread {
     private static final int QUEUE = 1024;
     private static final int IDLE_SECONDS = 5;

@@ -15,12 +15,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the loops of a function that count up to a bound. Backward jumps are counted for cancellation checks, but HotSpot does not unroll,
- * vectorise or hoist range checks out of a loop with a second counter. Counted loops need none: they run up to a limit at most a fixed
- * number of iterations away, check, then run up to the next limit.
+ * Finds the loops of a function that count up to a bound. Backward jumps are counted for cancellation checks, but
+ * HotSpot does not unroll, vectorise or hoist range checks out of a loop with a second counter. Counted loops need no
+ * second counter: such a loop runs up to a limit at most a fixed number of iterations away, checks, then runs up to the
+ * next limit.
  *
- * <p>A loop is counted when it has one backward jump, continues while {@code counter < bound}, does not change its bound, and changes the
- * counter by exactly one addition per iteration. Whether the increment is positive may be checked at run time.
+ * <p>A counted loop has one backward jump, continues while {@code counter < bound}, does not change the bound, and
+ * changes the counter by exactly one addition per iteration. The sign of the increment may be checked at run time.
  */
 final class CountedLoops {
     /** Bounds the search for loops, which is quadratic in the size of the code. */
@@ -29,20 +30,20 @@ final class CountedLoops {
     /**
      * A loop-invariant value.
      *
-     * @param register its register; -1 for a literal
-     * @param literal its value, if it is one
+     * @param register the register; -1 for a literal
+     * @param literal the value of a literal
      */
     record Operand(int register, long literal) {}
 
     /**
      * A loop.
      *
-     * @param header its first block
-     * @param last the block that jumps back
-     * @param test the block that compares: the first, which then does nothing else, or the last
+     * @param header the first block
+     * @param last the block jumping back
+     * @param test the comparing block: the first block, without any other operation then, or the last block
      * @param kind of counter, bound and step, I or L
      * @param counter the counter's register at the start of the header
-     * @param bound the bound that it counts up to
+     * @param bound the upper bound of the counter
      * @param step the increment
      */
     record Loop(int header, int last, int test, byte kind, int counter, Operand bound, Operand step) {
@@ -64,7 +65,7 @@ final class CountedLoops {
      * Finds the loops.
      *
      * @param graph the function
-     * @param part the part that becomes a method; null for all of it
+     * @param part the part that becomes a method; null for the whole function
      */
     CountedLoops(FunctionGraph graph, @Nullable Part part) {
         this.graph = graph;
@@ -99,7 +100,7 @@ final class CountedLoops {
         return byTest[block];
     }
 
-    /** Whether a node loads the elements that a loop of one block sums up, and the loop does nothing else. */
+    /** Returns whether a node loads the elements to be summed by a loop of one block, and the loop does nothing else. */
     boolean isSummed(int block, Node load) {
         Loop loop = byTest[block];
         if (loop == null || loop.header != block || load.op != Op.BUFFER_LOAD_I32) {
@@ -131,7 +132,7 @@ final class CountedLoops {
         return below != null || last == header ? below : comparedBy(header, header, last, back);
     }
 
-    /** Collects the blocks of a loop; returns false when it has an entry other than its header, or is not entirely in the part. */
+    /** Collects the blocks of a loop; returns false when the loop has an entry besides the header, or is not entirely in the part. */
     private boolean collect(int header, int last) {
         if (!isMember(header)) {
             return false;
@@ -204,7 +205,7 @@ final class CountedLoops {
             if (step != null) {
                 return new Loop(header, last, test, kind, compared, bound, step);
             }
-            // The sum is compared, and becomes the counter on the way back.
+            // The loop compares the sum, and the sum becomes the counter on the way back.
             for (Move move : back.moves()) {
                 if (!first && !move.ref && move.from == compared && move.wide == wide) {
                     step = stepOf(sum, move.to, kind, header, last);
@@ -215,7 +216,7 @@ final class CountedLoops {
             }
             return null;
         }
-        // The counter is compared, and is the sum on the way back.
+        // The loop compares the counter, and the counter takes the sum on the way back.
         Move move = (Move) changes.getFirst();
         if (move.wide != wide || !back.moves().contains(move)) {
             return null;
@@ -227,7 +228,7 @@ final class CountedLoops {
         return step == null ? null : new Loop(header, last, test, kind, compared, bound, step);
     }
 
-    /** Whether a block is idempotent: it has constants and a comparison only. */
+    /** Returns whether a block is idempotent: only constants and a comparison. */
     private static boolean isRepeatable(List<Node> nodes) {
         for (int i = 0; i < nodes.size() - 2; i++) {
             if (!isConstant(nodes.get(i))) {
@@ -244,7 +245,7 @@ final class CountedLoops {
                 || node.op == Op.CONST_I64_ZERO;
     }
 
-    /** Returns the increment that a node adds to a counter in each iteration; null if it does something else. */
+    /** Returns the increment added by a node to a counter in each iteration; null if the node does something else. */
     private @Nullable Operand stepOf(Node sum, int counter, byte kind, int header, int last) {
         if (sum.op != (kind == L ? Op.ADD_I64 : Op.ADD_I32)) {
             return null;
@@ -259,7 +260,7 @@ final class CountedLoops {
         return null;
     }
 
-    /** Returns the invariant value of a register at a place in the loop; null if it may change. */
+    /** Returns the invariant value of a register at a place in the loop; null if the register may change. */
     private @Nullable Operand unchanged(int register, byte kind, int block, int before) {
         List<Object> changes = changesOf(register, kind);
         if (changes.isEmpty()) {
@@ -281,7 +282,7 @@ final class CountedLoops {
         return set ? new Operand(-1, literal) : null;
     }
 
-    /** Returns the instructions and copies in the loop that write a register or a part of it. */
+    /** Returns the instructions and copies in the loop that write a register or a part of the register. */
     private List<Object> changesOf(int register, byte kind) {
         List<Object> changes = new ArrayList<>();
         int end = register + (kind == L ? 2 : 1);

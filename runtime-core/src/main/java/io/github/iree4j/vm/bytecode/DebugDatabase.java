@@ -10,10 +10,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names and source locations of a module's functions, read on demand. For messages only: damaged entries read as absent, and long ones are
- * truncated.
+ * Names and source locations of a module's functions, read on demand. For messages only: damaged entries read as
+ * absent, and long entries are truncated.
  *
- * <p>Slots and unions as in {@code iree/schemas/bytecode_module_def.fbs}, {@code DebugDatabaseDef}. Safe from any thread, while the module is open.
+ * <p>Slots and unions as in {@code iree/schemas/bytecode_module_def.fbs}, {@code DebugDatabaseDef}. Safe from any
+ * thread, while the module is open.
  */
 public final class DebugDatabase {
     private static final int CALL_SITE = 1;
@@ -21,7 +22,7 @@ public final class DebugDatabase {
     private static final int FUSED = 3;
     private static final int NAMED = 4;
 
-    /** Locations may form cycles, and refer to the same location many times. */
+    /** Limits of a traversal: locations may form cycles, and refer to the same location many times. */
     private static final int MAX_DEPTH = 16;
 
     private static final int MAX_VISITED = 64;
@@ -33,7 +34,7 @@ public final class DebugDatabase {
     private final FlatBuffer.Vector locations;
     private final FlatBuffer.Vector functions;
     private final int maxEntries;
-    /** For each function of the module its entry here, or -1. */
+    /** For each function of the module the index of the function's entry in the database, or -1. */
     private final int[] entries;
 
     private DebugDatabase(FlatBuffer.Table table, int maxEntries, @Nullable String[] exportNames) {
@@ -46,8 +47,9 @@ public final class DebugDatabase {
     }
 
     /**
-     * Finds the entries of functions. There should be one for each, in order. Compilers until at least 2026 omit most of them: they number
-     * functions after the ordinals are gone, so that each entry overwrites the previous one; the remaining entries are matched by name.
+     * Finds the entries of functions. There should be an entry for each function, in order. Compilers until at least
+     * 2026 omit most entries: the compilers number functions after the ordinals are gone, so each entry overwrites the
+     * previous entry. The remaining entries are matched by name.
      */
     private int[] entries(@Nullable String[] exportNames) {
         int[] found = new int[exportNames.length];
@@ -68,9 +70,9 @@ public final class DebugDatabase {
     }
 
     /**
-     * Reads the database; returns null when it is damaged.
+     * Reads the database; returns null when damaged.
      *
-     * @param exportNames for each function of the module one of its export names, or null
+     * @param exportNames for each function of the module an export name, or null
      */
     static @Nullable DebugDatabase read(
             FlatBuffer.Table module, int slot, int maxEntries, @Nullable String[] exportNames) {
@@ -87,7 +89,7 @@ public final class DebugDatabase {
     /**
      * Returns a function's name in the source.
      *
-     * @param function its index
+     * @param function the index of the function
      * @return the name, or null when there is none
      */
     public synchronized @Nullable String functionName(int function) {
@@ -117,7 +119,7 @@ public final class DebugDatabase {
     }
 
     /**
-     * Returns the source location of an instruction, with the places that it was inlined into or fused from.
+     * Returns the source location of an instruction, with the inlining call sites and the fused places.
      *
      * @param function index of the function
      * @param offset offset of the instruction
@@ -138,7 +140,7 @@ public final class DebugDatabase {
                 }
             }
         } catch (IreeException e) {
-            // keep what has been read so far
+            // keeps the sources read so far
         }
         return reader.sources;
     }
@@ -150,7 +152,7 @@ public final class DebugDatabase {
         return printable.toString();
     }
 
-    /** Reads a location with those that it refers to. */
+    /** Reads a location with the locations referred to. */
     private final class Reader {
         private final List<Source> sources = new ArrayList<>();
         private int visited;

@@ -4,27 +4,28 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 
 /**
- * The error function, within one unit in the last place. Near zero by its Maclaurin series; elsewhere by the Taylor series about the
- * nearest multiple of an eighth, whose first coefficient is kept in two doubles, so that only the small rest is rounded.
+ * The error function, within one unit in the last place. Near zero by the Maclaurin series; elsewhere by the Taylor
+ * series about the nearest multiple of an eighth. The first coefficient of the Taylor series is kept in two doubles, so
+ * only the small rest is rounded.
  *
- * <p>The derivative g(x) = 2/√π·e^(-x²) satisfies g' = -2xg, which gives the coefficients of both series (Abramowitz and Stegun,
- * Handbook of Mathematical Functions, 7.1.1 and 7.1.6).
+ * <p>The derivative g(x) = 2/sqrt(pi) e^(-x^2) satisfies g' = -2xg. This equation gives the coefficients of both series
+ * (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.1 and 7.1.6).
  */
 final class ErrorFunction {
     private static final double SERIES_LIMIT = 0.4375; // midway between centres
     private static final double ONE_FROM = 5.9375; // 1 - erf(x) is less than half a unit
-    private static final int TERMS = 13; // |h| <= 1/16: the next is below 1e-18
+    private static final int TERMS = 13; // |h| <= 1/16: the next term is below 1e-18
     private static final MathContext DIGITS = new MathContext(60);
     private static final BigDecimal NEGLIGIBLE = new BigDecimal("1e-40");
     private static final BigDecimal FIRST =
-            new BigDecimal("1.1283791670955125738961589031215451716881012586580"); // 2/√π
+            new BigDecimal("1.1283791670955125738961589031215451716881012586580"); // 2/sqrt(pi)
 
-    /** The first coefficient less what is exact. */
+    /** The first coefficient minus the exact part, 1. */
     private static final double FIRST_LESS_ONE = FIRST.subtract(BigDecimal.ONE).doubleValue();
 
     private static final int FIRST_CENTRE = 4; // in eighths
 
-    /** By centre, from the first one: the value, what it is rounded by, and the coefficients of h, h², … */
+    /** For each centre, from the first: the value, the rounding error of the value, and the coefficients of h, h^2, ... */
     private static final double[][] CENTRES = centres();
 
     private ErrorFunction() {}
@@ -47,13 +48,13 @@ final class ErrorFunction {
         return Math.copySign(centre[0] + Math.fma(rest, h, centre[1]), x);
     }
 
-    /** x + x·(2/√π·Σ (-x²)ⁿ/(n!(2n+1)) - 1). */
+    /** Computes x + x (2/sqrt(pi) sum((-x^2)^n / (n! (2n+1))) - 1). */
     private static double nearZero(double x) {
         double square = x * x;
         double sum = 0;
         double factorial = 1;
         double power = 1;
-        // The series alternates and its terms fall by more than a factor of five, so the order of additions does not
+        // The series alternates and the terms fall by more than a factor of five, so the order of additions does not
         // matter.
         for (int n = 1; n < TERMS; n++) {
             power *= -square;
@@ -87,7 +88,7 @@ final class ErrorFunction {
         return centre;
     }
 
-    /** 2/√π·Σ (-1)ⁿx^(2n+1)/(n!(2n+1)); terms reach 10^15 at 6, so 45 of the 60 digits are left. */
+    /** Computes 2/sqrt(pi) sum((-1)^n x^(2n+1) / (n! (2n+1))); terms reach 10^15 at 6, so 45 of the 60 digits are left. */
     private static BigDecimal exact(double x) {
         BigDecimal square = new BigDecimal(x).pow(2).negate();
         BigDecimal power = new BigDecimal(x);

@@ -15,17 +15,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of one invocation: frames of bytecode functions of any modules. Reused for successive calls; it grows and never shrinks, so
- * that calls allocate nothing once it is deep enough.
+ * The stack of an invocation: frames of bytecode functions of any modules. Reused for successive calls. The stack grows
+ * and never shrinks, so calls allocate nothing once the stack is deep enough.
  */
 class Execution implements AutoCloseable {
     /*
-     * Frames form a list that only grows, starting at the bottom. Those up to the top frame are in use; the interpreter tracks the top
-     * while it runs, the field top holds it otherwise. Each frame has its own arrays, at least as long as its function needs, so that a
-     * register's ordinal is its index. References of unused frames are null; their words are undefined. A frame in use owns every reference
-     * in it.
+     * Frames form a list that only grows, starting at the bottom. The frames up to the top frame are in use. The
+     * interpreter tracks the top while running; otherwise the field top holds the top frame. Each frame has its own
+     * arrays, at least as long as required by the frame's function, so that a register's ordinal is the index in the
+     * array. References of unused frames are null; words of unused frames are undefined. A frame in use owns all of its
+     * references.
      */
-    /** Most frames in one failure, counting nested programs. */
+    /** Most frames in a failure, counting nested programs. */
     private static final int MAX_FRAMES_TRACED = 64;
 
     /** Calls between two cancellation checks. */
@@ -35,8 +36,8 @@ class Execution implements AutoCloseable {
     static final int JUMPS = 10_000;
 
     /**
-     * Most frames of compiled functions on the thread's stack. Deeper functions are interpreted, with their frames on the heap, so that the
-     * depth of recursion depends on {@link ContextOptions} and not on the thread.
+     * Most frames of compiled functions on the thread's stack. Deeper functions are interpreted, with frames on the
+     * heap, so the depth of recursion depends on {@link ContextOptions} and not on the thread.
      */
     private static final int COMPILED_FRAMES = 100;
 
@@ -47,7 +48,7 @@ class Execution implements AutoCloseable {
     private @Nullable Frame top;
     private int callsUntilLook;
 
-    /** Whether the running code has just deferred; compiled functions then save their registers, one after the other, and return. */
+    /** Whether the running code has just deferred; compiled functions then save their registers, function by function, and return. */
     boolean deferred;
 
     /** Always zero, unknown to HotSpot. For {@link LoopEmitter#pad}. */
@@ -58,13 +59,13 @@ class Execution implements AutoCloseable {
 
     private @Nullable Object[] refResults = {};
 
-    /** Compiled functions that the interpreter has called and that have not returned. */
+    /** Compiled functions called by the interpreter and still running. */
     private int nesting;
 
     /** Deepest frame that compiled code may use. */
     private int compiledDepth;
 
-    /** The frame in which the failure being propagated arose. */
+    /** The frame where the failure being propagated arose. */
     private @Nullable Frame failedAt;
 
     Execution(ContextOptions limits) {
@@ -153,7 +154,7 @@ class Execution implements AutoCloseable {
         top = frame;
     }
 
-    /** Calls a function of bytecode: pushes its frame and passes the arguments. The caller's pc must be saved. */
+    /** Calls a function of bytecode: pushes a frame and passes the arguments. The caller's pc must be saved. */
     Frame call(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
         lookNowAndThen();
         if (callee.heat > 0) {
@@ -181,7 +182,7 @@ class Execution implements AutoCloseable {
         return frame;
     }
 
-    /** Counts calls of an interpreted function; loops in it count as calls. */
+    /** Counts calls of an interpreted function; loops in the function count as calls. */
     private static void warm(FunctionCode function, BytecodeState state, int calls) {
         int heat = Math.max(0, function.heat - calls);
         function.heat = heat;
@@ -190,7 +191,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** Notes that an interpreted function has jumped back often; it is inside that loop. */
+    /** Records that an interpreted function has jumped back often. The function is inside the loop. */
     void looped(FunctionCode function, BytecodeState state, int pc) {
         if (root().isCancelled()) {
             throw cancelled();
@@ -212,7 +213,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    // Called by compiled code.
+    // Methods called by compiled code.
 
     /** Checks for cancellation, and returns the number of backward jumps until the next check. */
     int look() {
@@ -222,7 +223,7 @@ class Execution implements AutoCloseable {
         return JUMPS;
     }
 
-    /** Pushes a frame for a compiled function. Its registers are locals; the frame serves limits, failures and deferring. */
+    /** Pushes a frame for a compiled function. The function's registers are locals; the frame serves limits, failures and deferring. */
     Frame push(Frame caller, FunctionCode callee, BytecodeState state) {
         lookNowAndThen();
         Frame frame = caller.next;
@@ -235,12 +236,12 @@ class Execution implements AutoCloseable {
         return frame;
     }
 
-    /** Whether a compiled function has to be interpreted because too many are on the thread's stack. */
+    /** Whether a compiled function has to be interpreted because too many compiled functions are on the thread's stack. */
     boolean isTooDeep(Frame frame) {
         return frame.depth > compiledDepth;
     }
 
-    /** Prepares the frame of a compiled function that is too deep; the arguments are stored in it next. */
+    /** Prepares the frame of a compiled function that is too deep; the arguments are stored in the frame next. */
     void prepare(Frame frame, FunctionCode function, BytecodeState state) {
         frame.function = function;
         frame.state = state;
@@ -249,9 +250,9 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Interprets a compiled function that is too deep; its results are stored as multiple results are.
+     * Interprets a compiled function that is too deep; the results are stored as multiple results are.
      *
-     * @return false when it has deferred
+     * @return false when the function has deferred
      */
     boolean interpretDeep(Frame frame) {
         top = frame;
@@ -298,7 +299,7 @@ class Execution implements AutoCloseable {
     /**
      * Calls an import whose arguments and results are in the frame's arrays.
      *
-     * @return false when it has deferred
+     * @return false when the import has deferred
      */
     boolean callImport(BytecodeState state, CallSite site, Frame frame) {
         LinkedImport linked = state.linked(site.callee);
@@ -320,7 +321,7 @@ class Execution implements AutoCloseable {
         return false;
     }
 
-    /** Calls a native import from an interpreted function; returns false when it has deferred. */
+    /** Calls a native import from an interpreted function; returns false when the import has deferred. */
     boolean callNative(LinkedImport linked, CallSite site, Frame frame) {
         return imports.call(linked, site, frame);
     }
@@ -347,7 +348,7 @@ class Execution implements AutoCloseable {
         return callee.compiled() != null && (nesting == 0 || caller.depth < compiledDepth);
     }
 
-    /** Calls the compiled form of a function from an interpreted one. */
+    /** Calls the compiled form of a function from an interpreted function. */
     boolean callCompiled(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
         CompiledUnit.Entry compiled = Objects.requireNonNull(callee.compiled());
         if (nesting++ == 0) {
@@ -365,10 +366,11 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Continues an interpreted frame in compiled parts of its function.
+     * Continues an interpreted frame in compiled parts of the function.
      *
-     * @param pc its position: an entry of a part
-     * @return where the interpreter continues; {@link CompiledParts#NOT_NOW} when nothing has changed; else what the last part returned
+     * @param pc the position in the frame: an entry of a part
+     * @return where the interpreter continues; {@link CompiledParts#NOT_NOW} when nothing has changed; else the value
+     *     returned by the last part
      */
     int enterPart(Frame frame, FunctionCode function, BytecodeState state, int pc) {
         CompiledParts parts = function.parts();
@@ -397,21 +399,21 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** Notes that a compiled function is about to yield. */
+    /** Records that a compiled function is about to yield. */
     void yielding(Frame frame) {
         deferred = true;
         top = frame;
         root().defer(VmWait.NONE);
     }
 
-    /** Notes that a compiled function has saved its registers into its frame, for the interpreter to continue. */
+    /** Records that a compiled function has saved the registers into the frame, for the interpreter to continue. */
     void suspend(Frame frame, FunctionCode function, BytecodeState state, int pc) {
         frame.function = function;
         frame.state = state;
         frame.pc = pc;
     }
 
-    /** As {@link #suspend}, at a call that has deferred: an import is called again; for a bytecode function, its return is awaited. */
+    /** As {@link #suspend}, at a call that has deferred. An import is called again; the return of a bytecode function is awaited. */
     void suspendAtCall(Frame frame, FunctionCode function, BytecodeState state, CallSite site, int pc) {
         if (top == frame) {
             suspend(frame, function, state, pc);
@@ -421,7 +423,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** Notes a failure in a compiled function or in a callee. */
+    /** Records a failure in a compiled function or in a callee. */
     void failing(Frame frame, FunctionCode function, BytecodeState state, int pc) {
         suspend(frame, function, state, pc);
         if (failedAt == null) {
@@ -430,7 +432,7 @@ class Execution implements AutoCloseable {
         References.clear(frame.refs, function.refs);
     }
 
-    // Called by the interpreter.
+    // Methods called by the interpreter.
 
     /** Returns to a bytecode caller: passes the results and empties the frame. */
     void leave(ReturnSite results, Frame callee, Frame caller, CallSite site) {
@@ -447,7 +449,7 @@ class Execution implements AutoCloseable {
         drop(callee);
     }
 
-    /** Returns from the root call: sets its results and pops the last frame. */
+    /** Returns from the root call: sets the results of the call and pops the last frame. */
     void leave(ReturnSite results, Frame frame) {
         VmCall call = root();
         int[] words = frame.words;
@@ -474,7 +476,7 @@ class Execution implements AutoCloseable {
         busy = false;
     }
 
-    /** Records where to continue when the call is resumed. */
+    /** Records the position for resuming the call. */
     void pause(Frame frame, int pc) {
         frame.pc = pc;
         top = frame;
@@ -487,9 +489,9 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Unwinds after a failure and finally adds where it came from.
+     * Unwinds after a failure and finally adds the origin of the failure.
      *
-     * @param pc the position in the frame; negative when the frame has recorded it
+     * @param pc the position in the frame; negative when the frame has recorded the position
      * @param base the last frame to unwind
      */
     RuntimeException failed(Throwable failure, Frame frame, int pc, Frame base) {
@@ -520,7 +522,7 @@ class Execution implements AutoCloseable {
         };
     }
 
-    /** Creates a failure whose stack trace begins in the program; that of nested programs stays with the cause. */
+    /** Creates a failure with a stack trace beginning in the program; the stack trace of nested programs stays with the cause. */
     private static IreeException traced(StatusCode code, String message, Throwable cause, ProgramTrace trace) {
         ProgramTrace within = cause instanceof IreeException e ? e.detail(ProgramTrace.class) : null;
         List<ProgramTrace.Frame> frames = new ArrayList<>();
@@ -541,7 +543,7 @@ class Execution implements AutoCloseable {
         throw (T) failure;
     }
 
-    /** Abandons whatever is in progress. */
+    /** Abandons any call in progress. */
     @Override
     public void close() {
         imports.giveUp();

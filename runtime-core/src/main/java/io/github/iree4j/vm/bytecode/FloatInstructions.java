@@ -10,11 +10,11 @@ import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.isa.Op;
 import org.jspecify.annotations.Nullable;
 
-/** The operations on f32 and f64, except those that merely move bits. Operands are laid out by {@link Translator}. */
+/** The operations on f32 and f64, except operations that only move bits. Operands are laid out by {@link Translator}. */
 final class FloatInstructions {
     private FloatInstructions() {}
 
-    /** Executes an operation on f32. Returns how many more longs the instruction takes. */
+    /** Executes an operation on f32. Returns the number of further longs in the instruction. */
     static int f32(int op, int a, int b, int c, long more, int[] words, @Nullable Object[] refs) {
         switch (op) {
             case Op.LIST_GET_F32 -> words[c] = bits(list(refs[a]).f32(words[b]));
@@ -62,7 +62,7 @@ final class FloatInstructions {
         return 0;
     }
 
-    /** Executes an operation on f64. Returns how many more longs the instruction takes. */
+    /** Executes an operation on f64. Returns the number of further longs in the instruction. */
     static int f64(int op, int a, int b, int c, long more, int[] words, @Nullable Object[] refs) {
         switch (op) {
             case Op.LIST_GET_F64 -> put(words, c, list(refs[a]).f64(words[b]));
@@ -115,7 +115,7 @@ final class FloatInstructions {
         return 0;
     }
 
-    /** Returns the f64 operation that corresponds to an operation on f32. Both have the same results. */
+    /** Returns the f64 operation corresponding to an operation on f32. Both have the same results. */
     static int doubleOp(int op) {
         return switch (op) {
             case Op.REM_F32 -> Op.REM_F64;

@@ -7,7 +7,7 @@ import io.github.iree4j.vm.isa.Op;
 /** The float operations, computed in double: the functions of C's math library named in {@code iree/vm/ops.h}. */
 final class Floats {
     private static final double LOG2_E = 1 / Math.log(2);
-    private static final double LOG2_E_LOW = 0x1.777d0ffda0d24p-56; // what it is rounded by
+    private static final double LOG2_E_LOW = 0x1.777d0ffda0d24p-56; // the rounding error of LOG2_E
     private static final double SQRT_2 = Math.sqrt(2);
     private static final double TWO_TO_63 = 0x1p63;
 
@@ -43,7 +43,7 @@ final class Floats {
         };
     }
 
-    /** Multiplies the squares that the exponent's bits name. Of the exponent IREE's runtime takes 32 bits, and so does this. */
+    /** Multiplies the squares selected by the exponent's bits. Like IREE's runtime, this method uses only 32 bits of the exponent. */
     static float power(float base, long exponent) {
         float result = 1;
         float square = base;
@@ -72,7 +72,7 @@ final class Floats {
         }
     }
 
-    /** Compares; unordered comparisons are true for NaN. NE.O is C's {@code !=}, which is true for NaN as well. */
+    /** Compares; unordered comparisons are true for NaN. NE.O is C's {@code !=}, and therefore true for NaN as well. */
     static boolean compare(int op, double x, double y) {
         return switch (op) {
             case Op.CMP_EQ_F64_O -> x == y;
@@ -104,7 +104,7 @@ final class Floats {
     }
 
     static float unsignedToFloat(long x) {
-        // Halved with a sticky bit, so that it rounds once.
+        // Halved with a sticky bit, for a single rounding.
         return x >= 0 ? (float) x : (float) (x >>> 1 | x & 1) * 2;
     }
 
@@ -112,7 +112,7 @@ final class Floats {
         return x >= 0 ? (double) x : (double) (x >>> 1 | x & 1) * 2;
     }
 
-    /** Splits off powers of two, so that they are exact, and multiplies the rest in two doubles. */
+    /** Splits off powers of two, so that the powers are exact, and multiplies the rest in two doubles. */
     private static double log2(double x) {
         if (!(x > 0) || Double.isInfinite(x)) {
             return Math.log(x);
@@ -120,7 +120,7 @@ final class Floats {
         double normal = x < Double.MIN_NORMAL ? x * 0x1p54 : x;
         int exponent = Math.getExponent(normal);
         double fraction = Math.scalb(normal, -exponent);
-        if (fraction > SQRT_2) { // the sum is never nearer to zero than its parts
+        if (fraction > SQRT_2) { // keeps the sum at least as far from zero as the summands
             fraction /= 2;
             exponent++;
         }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One activation of a function. Pooled. */
+/** An activation of a function. Pooled. */
 final class Frame {
     private static final int MAX_FRAMES_TOLD = 16;
 
@@ -17,7 +17,7 @@ final class Frame {
     /** Depth on the stack, 1 at the bottom. */
     final int depth;
 
-    /** The frame above, once one has been created. */
+    /** The frame above, or null if none has been created. */
     @Nullable
     Frame next;
 
@@ -47,7 +47,7 @@ final class Frame {
         return Objects.requireNonNull(site);
     }
 
-    /** Returns the positions of this frame and those below it. */
+    /** Returns the positions of this frame and of the frames below. */
     ProgramTrace trace() {
         List<ProgramTrace.Frame> frames = new ArrayList<>();
         for (Frame frame = this; frame != null && frames.size() < MAX_FRAMES_TOLD; frame = frame.caller) {

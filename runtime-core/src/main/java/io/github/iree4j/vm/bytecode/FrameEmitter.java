@@ -12,7 +12,7 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.MethodTypeDesc;
 
-/** Emits code that moves registers between locals and the frame, for the interpreter and for imports. */
+/** Emits code moving registers between locals and the frame, for the interpreter and for imports. */
 final class FrameEmitter {
     private final CodeBuilder code;
     private final RegisterLocals locals;
@@ -47,7 +47,7 @@ final class FrameEmitter {
                 MethodTypeDesc.of(CD_void, CD_Object, MethodContext.FRAME, CD_int));
     }
 
-    /** Fills a local from the frame. May be done twice to a register: its value is in the local then. */
+    /** Fills a local from the frame. May be done twice to a register: the second fill finds the value in the local. */
     void fillRef(int register) {
         int slot = locals.refSlot(register);
         code.aload(slot).aload(frameSlot).loadConstant(register);

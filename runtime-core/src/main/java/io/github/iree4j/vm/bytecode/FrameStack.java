@@ -37,7 +37,7 @@ final class FrameStack {
         return frame;
     }
 
-    /** Adds a frame above the last one. */
+    /** Adds a frame above the topmost frame. */
     Frame add(Frame caller, FunctionCode function, BytecodeState state) {
         if (caller.depth >= limits.maxCallDepth()) {
             throw new IreeException(
@@ -59,7 +59,7 @@ final class FrameStack {
         }
     }
 
-    /** Assigns a frame to a function: makes room for its registers, and zeroes its words. */
+    /** Assigns a frame to a function: makes room for the function's registers, and zeroes the words. */
     void ready(Frame frame, FunctionCode function, BytecodeState state) {
         own(frame, function, state);
         int[] words = frame.words;
@@ -73,7 +73,7 @@ final class FrameStack {
         }
     }
 
-    /** Frames are old objects, and writing references to old objects is expensive (GC barriers). */
+    /** Sets the owner without needless writes. Frames are old objects, and writing references to old objects is expensive (GC barriers). */
     private static void own(Frame frame, FunctionCode function, BytecodeState state) {
         if (frame.function != function) {
             frame.function = function;

@@ -5,11 +5,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verified function in the form that the interpreter runs.
+ * A verified function in the form run by the interpreter.
  *
- * <p>Instructions are longs: the operation in bits 0..15 ({@link io.github.iree4j.vm.isa.Op} or {@link Code}), operands a, b, c in bits
- * 16..31, 32..47 and 48..63, or one 32-bit operand in the upper half. Registers are ordinals within the frame; references carry the MOVE
- * bit of {@link io.github.iree4j.vm.isa.RegisterEncoding}. Branches are indices of {@link #code}. Immutable once its module is complete.
+ * <p>Instructions are longs: the operation in bits 0..15 ({@link io.github.iree4j.vm.isa.Op} or {@link Code}), operands
+ * a, b, c in bits 16..31, 32..47 and 48..63, or one 32-bit operand in the upper half. Registers are ordinals within the
+ * frame; references carry the MOVE bit of {@link io.github.iree4j.vm.isa.RegisterEncoding}. Branches are indices of
+ * {@link #code}. Immutable once the module is complete.
  */
 final class FunctionCode {
     final String name;
@@ -22,32 +23,32 @@ final class FunctionCode {
     final ReturnSite[] returns;
     final String[] messages;
 
-    /** Words that receive the arguments, in order, 64-bit ones as two; references go into registers 0, 1, 2... */
+    /** Words receiving the arguments, in order, two for a 64-bit argument; references go into registers 0, 1, 2... */
     final int[] argumentWords;
 
     final int argumentRefs;
 
-    /** From here on, words are zero when the function starts; before it, every word is an argument. */
+    /** The first word that is zero when the function starts, like all further words; all words below are arguments. */
     final int firstZeroed;
 
-    /** Where instructions start, in {@link #code} and in the file's code, both ascending. */
+    /** Starts of instructions, in {@link #code} and in the file's code, both ascending. */
     private final int[] starts;
 
     private final int[] offsets;
 
-    /** Calls left until it is compiled; 0 when calls are not counted. Written racily: a lost count does not matter. */
+    /** Calls left until compilation; 0 when calls are not counted. Written racily: a lost count does not matter. */
     int heat;
 
     /**
-     * How often, in units of ten thousand backward jumps, it may loop while interpreted until the current loop is compiled; 0 when loops
-     * are not counted. Written racily.
+     * Loops left while interpreted, in units of ten thousand backward jumps, until the current loop is compiled; 0 when
+     * loops are not counted. Written racily.
      */
     int loopHeat;
 
-    /** Compiled loops and parts; null while there are none. Set by the compiler, read by any thread. */
+    /** Compiled loops and parts, or null. Set by the compiler, read by any thread. */
     private volatile @Nullable CompiledParts parts;
 
-    /** The compiled function; null while it is interpreted. Set by the compiler, read by any thread. */
+    /** The compiled function; null while interpreted. Set by the compiler, read by any thread. */
     private volatile CompiledUnit.@Nullable Entry compiled;
 
     FunctionCode(
@@ -83,7 +84,7 @@ final class FunctionCode {
         firstZeroed = dense;
     }
 
-    /** Changes where arguments are stored, before the module is complete. Both places begin alike, up to the first gap. */
+    /** Changes the words storing the arguments, before the module is complete. The old and new words are equal up to the first gap. */
     void storeArgumentsIn(int[] words) {
         System.arraycopy(words, 0, argumentWords, 0, words.length);
     }
@@ -121,7 +122,8 @@ final class FunctionCode {
     }
 
     /**
-     * Returns the index of the first instruction translated from an offset in the file's code or, if that one was dropped, from after it.
+     * Returns the index of the first instruction translated from an offset in the file's code. If the instruction at
+     * the offset was dropped, returns the index of the next translated instruction.
      */
     int pcOf(int offset) {
         int i = Arrays.binarySearch(offsets, offset);
@@ -136,13 +138,13 @@ final class FunctionCode {
         return Arrays.binarySearch(offsets, offset) >= 0;
     }
 
-    /** The arguments of a call, and where its results go. Flattened lists name words, 64-bit values as two. */
+    /** The registers of a call's arguments and results. Flattened lists name words, two for a 64-bit value. */
     static final class CallSite {
         final int callee;
         final boolean isImport;
         final boolean yieldable;
 
-        /** Types of arguments, a span as 'C' and its elements. */
+        /** Types of arguments, a span as 'C' followed by the elements. */
         final char[] letters;
 
         /** Per letter, the register without MOVE bit, or the number of tuples of a span. */
@@ -150,7 +152,7 @@ final class FunctionCode {
 
         final int[] argumentWords;
 
-        /** References with their MOVE bits. */
+        /** References with MOVE bits. */
         final int[] argumentRefs;
 
         final char[] resultLetters;
@@ -161,7 +163,7 @@ final class FunctionCode {
         /** The result register, if nothing else has to be set after the call; else -1. */
         final int onlyWord;
 
-        /** Where to continue. */
+        /** The index to continue at. */
         int next;
 
         CallSite(
@@ -191,11 +193,11 @@ final class FunctionCode {
         }
     }
 
-    /** The results that a return passes. */
+    /** The results passed by a return. */
     static final class ReturnSite {
         final int[] words;
 
-        /** References with their MOVE bits. */
+        /** References with MOVE bits. */
         final int[] refs;
 
         ReturnSite(String letters, int[] operands) {

@@ -29,19 +29,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Emits the Java method of one function: its parameters are the stack, the function's frame, the module's state and the arguments. The
- * method of a {@link Part} takes the number of the entry in place of the arguments; it loads registers from the frame, stores them back at
- * the end, and returns the index in the code to continue at, {@link #DEFERRED}, or {@link #RETURNS} minus the number of a return site.
+ * Emits the Java method of a function. The parameters are the stack, the function's frame, the module's state and the
+ * arguments. The method of a {@link Part} takes the number of the entry in place of the arguments. Such a method loads
+ * registers from the frame, stores the registers back at the end, and returns the index in the code to continue at,
+ * {@link #DEFERRED}, or {@link #RETURNS} minus the number of a return site.
  *
- * <p>References are owned by their locals; on failure, a handler around the method records the position in the frame and then releases
- * them. A method that defers stores all live registers into the frame and returns with {@link Execution#deferred} set; the interpreter
- * continues from there.
+ * <p>References are owned by their locals. On failure, a handler around the method records the position in the frame
+ * and then releases the references. A deferring method stores all live registers into the frame and returns with
+ * {@link Execution#deferred} set; the interpreter continues from there.
  */
 final class FunctionEmitter {
-    /** Returned by a part that has deferred. */
+    /** Return value of a part that has deferred. */
     static final int DEFERRED = -1;
 
-    /** Returned by a part when the function has reached return site 0; one less for each further site. */
+    /** Return value of a part when the function has reached return site 0; 1 less for each further site. */
     static final int RETURNS = -2;
 
     static final MethodTypeDesc PART = MethodTypeDesc.of(CD_int, EXECUTION, FRAME, STATE, CD_int);
@@ -63,7 +64,7 @@ final class FunctionEmitter {
     private final ReturnEmitter returns;
     private final Label[] labels;
 
-    /** Jump target, with the result in its local, that releases all references. */
+    /** Jump target, with the result in a local, that releases all references. */
     private final Label released;
 
     /** Jump target to leave a part, with words in the frame and the index to continue at as result. */
@@ -94,7 +95,7 @@ final class FunctionEmitter {
         new FunctionEmitter(code, plan, unit).emit();
     }
 
-    /** Returns the type of a function's method. */
+    /** Returns the type of the method of a function. */
     static MethodTypeDesc typeOf(FunctionCode function) {
         List<ClassDesc> parameters = new ArrayList<>(List.of(EXECUTION, FRAME, STATE));
         String letters = function.convention.arguments();
@@ -215,7 +216,7 @@ final class FunctionEmitter {
         }
     }
 
-    /** Loads the registers that the entered block uses from the frame, and jumps to it. */
+    /** Loads the registers used by the entered block from the frame, and jumps to the block. */
     private void enterPart(Part entered) {
         for (int i = 0; i < graph.refs; i++) {
             if (isOurs(i)) {
@@ -246,7 +247,7 @@ final class FunctionEmitter {
         return false;
     }
 
-    /** Returns the label at which a block is entered from outside of the loop that it heads. */
+    /** Returns the label for entering a block from outside of the loop headed by the block. */
     private Label entryOf(int block) {
         Label before = loops.before(block);
         return before != null ? before : labels[block];
@@ -326,7 +327,7 @@ final class FunctionEmitter {
     private void compareAndLoop(Loop loop, Node comparison, Node branch, int block) {
         byte kind = loop.kind();
         if (!loop.testsFirst() && isMovedEarly(branch, comparison.uses[0], kind)) {
-            // The backward jump must be the conditional one: HotSpot does not recognize a counted loop with a separate
+            // The backward jump must be the conditional jump: HotSpot does not recognize a counted loop with a separate
             // jump.
             locals.load(kind, comparison.uses[0]);
             loops.loadLimit(loop);
@@ -391,7 +392,7 @@ final class FunctionEmitter {
         }
     }
 
-    /** Whether the copies of the back edge may be made on the exit too, since nothing reads their targets there. */
+    /** Returns whether the copies of the back edge may also be made on the exit, because nothing reads the targets of the copies there. */
     private boolean isMovedEarly(Node branch, int compared, byte kind) {
         Edge out = branch.edges.get(1);
         for (Move move : branch.edges.getFirst().moves()) {
@@ -418,7 +419,7 @@ final class FunctionEmitter {
         way(0, node, block, comparison);
     }
 
-    /** Emits one of the two ways of a branch: 0 is taken when the condition is true. */
+    /** Emits either way of a branch: 0 is taken when the condition is true. */
     private void way(int way, Node node, int block, @Nullable Node comparison) {
         if (comparison != null) {
             result(way, node, comparison);
@@ -426,7 +427,7 @@ final class FunctionEmitter {
         edge(node.edges.get(way), block, node);
     }
 
-    /** Sets the result of a comparison that is fused with the jump: it is known on each way, and usually unused. */
+    /** Sets the result of a comparison fused with the jump. The result is known on each way, and usually unused. */
     private void result(int way, Node node, Node comparison) {
         int flag = comparison.defs[0];
         if (isWanted(flag, node.edges.get(way))) {

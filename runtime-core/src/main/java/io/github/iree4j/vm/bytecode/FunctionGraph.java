@@ -17,8 +17,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verified function as blocks of instructions with typed operands, the input of the compiler. The interpreter's {@link FunctionCode} does
- * not record which words are floats.
+ * A verified function as blocks of instructions with typed operands, the input of the compiler. The interpreter's
+ * {@link FunctionCode} does not distinguish float words from integers.
  */
 final class FunctionGraph {
     /** One word, an integer. */
@@ -36,7 +36,7 @@ final class FunctionGraph {
     /** A reference. */
     static final byte R = 16;
 
-    /** An instruction. Operands are ordinals; references include their MOVE bit ({@link Code#MOVE}). */
+    /** An instruction. Operands are ordinals; references include the MOVE bit ({@link Code#MOVE}). */
     static final class Node {
         final int op;
 
@@ -48,10 +48,10 @@ final class FunctionGraph {
         int[] defs = {};
         byte[] defKinds = {};
 
-        /** Per result of one word, whether the other word of its pair is used later. */
+        /** For each result of one word, whether the other word of the pair is used later. */
         boolean[] keepsOther = {};
 
-        /** Ordinals, offsets and 32-bit literals, in the order of their fields. */
+        /** Ordinals, offsets and 32-bit literals, in the order of the fields. */
         int[] numbers = {};
 
         long literal;
@@ -62,7 +62,7 @@ final class FunctionGraph {
 
         List<Edge> edges = List.of();
 
-        /** Kinds used after it, per word; for calls only. */
+        /** Kinds used after the instruction, per word; for calls only. */
         byte[] liveAfter = {};
 
         Node(int op, int pc) {
@@ -126,8 +126,8 @@ final class FunctionGraph {
      * Decodes a function.
      *
      * @param code the function
-     * @param isa its encoding
-     * @param body its bytes
+     * @param isa the encoding
+     * @param body the code in the file
      * @param maxNodes instructions after which a block is split, where possible
      */
     FunctionGraph(FunctionCode code, Isa isa, byte[] body, int maxNodes) {
@@ -161,7 +161,7 @@ final class FunctionGraph {
         }
     }
 
-    /** Whether a block may be split before an instruction: a terminator may be fused with the instruction before it. */
+    /** Returns whether a block may be split before an instruction: a terminator may be fused with the preceding instruction. */
     private boolean isCut(Opcode opcode, int offset) {
         return !opcode.isTerminator()
                 && !ComparisonEmitter.isComparison(opcode.op())
@@ -345,7 +345,7 @@ final class FunctionGraph {
                 i -> reader.destination(moves, i));
     }
 
-    /** Creates an edge. Pairs of words that form a 64-bit value become one copy, as in {@link Translator}. */
+    /** Creates an edge. Pairs of words forming a 64-bit value become one copy, as in {@link Translator}. */
     private Edge edge(int target, int count, Register source, Register destination) {
         List<Move> moves = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -399,7 +399,7 @@ final class FunctionGraph {
         return longer;
     }
 
-    /** Drops the bank bit, which the kind implies. */
+    /** Drops the bank bit, already implied by the kind. */
     private static int operand(int register) {
         return register & ~RegisterEncoding.REF_BIT;
     }

@@ -17,10 +17,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks one function, so that the interpreter need not: blocks and branch targets, every register's bank, bound, parity and MOVE bit,
- * every ordinal and offset, and that calls match their callees. One pass, linear in the code.
+ * Checks a function, since the interpreter performs none of these checks: blocks and branch targets, every register's
+ * bank, bound, parity and MOVE bit, every ordinal and offset, and the agreement of calls with their callees. One pass,
+ * linear in the code.
  *
- * <p>Goes further than IREE's verifier, which leaves registers at fixed positions and type ids unchecked.
+ * <p>Goes further than IREE's verifier, where registers at fixed positions and type ids are unchecked.
  */
 final class FunctionVerifier {
     private static final byte BLOCK = 1;
@@ -63,12 +64,12 @@ final class FunctionVerifier {
     /**
      * Checks a function.
      *
-     * @param module its module
-     * @param conventions of all functions
-     * @param importConventions of all imports
-     * @param ordinal which function
-     * @param isa the version of its code
-     * @param body its code
+     * @param module the module of the function
+     * @param conventions calling conventions of all functions
+     * @param importConventions calling conventions of all imports
+     * @param ordinal the number of the function
+     * @param isa the version of the code
+     * @param body the code
      * @throws IreeException INVALID_ARGUMENT or INCOMPATIBLE, naming offset, operand, value and bound
      */
     static void verify(
@@ -284,7 +285,7 @@ final class FunctionVerifier {
         registers("result", results, called.results());
     }
 
-    /** Checks that a list has one register of the right type per letter. */
+    /** Checks that a list has a register of the right type for each letter. */
     private void registers(String what, int field, String letters) {
         int count = reader.count(field);
         if (count != letters.length()) {

@@ -6,7 +6,7 @@ import io.github.iree4j.vm.VmWait;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import org.jspecify.annotations.Nullable;
 
-/** A call of a native function; its arguments are the caller's registers. */
+/** A call of a native function with the caller's registers as arguments. */
 final class ImportCall extends VmCall {
     private final Execution execution;
 

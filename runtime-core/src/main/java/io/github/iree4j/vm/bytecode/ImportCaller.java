@@ -9,7 +9,7 @@ final class ImportCaller {
     private final Execution execution;
     private final ImportCall importCall;
 
-    /** Whether the top frame is at a call of an import that has deferred. */
+    /** Whether the top frame is at a call of a deferred import. */
     private boolean pending;
 
     ImportCaller(Execution execution) {
@@ -18,9 +18,9 @@ final class ImportCaller {
     }
 
     /**
-     * Calls an import, or calls it again after it has deferred.
+     * Calls an import, or repeats the call after the import has deferred.
      *
-     * @return false when it has deferred; the same instruction must then be executed again
+     * @return false when the import has deferred; the same instruction must then be executed again
      */
     boolean call(LinkedImport target, CallSite site, Frame caller) {
         ImportCall call = importCall;
@@ -54,7 +54,7 @@ final class ImportCaller {
         return true;
     }
 
-    /** Releases references that a call has consumed, and sets its results. */
+    /** Releases references consumed by a call, and sets the results of the call. */
     private static void finish(ImportCall call, CallSite site, Frame caller) {
         for (int operand : site.argumentRefs) {
             if ((operand & Code.MOVE) != 0) {
@@ -79,7 +79,7 @@ final class ImportCaller {
         }
     }
 
-    /** Forgets a failed call, which has been abandoned already. */
+    /** Forgets a failed call. The call has already been abandoned. */
     void forget() {
         pending = false;
     }

@@ -7,13 +7,14 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
 
 /**
- * A call of an import in compiled code. Its binding in the first context that reaches it becomes a constant, so that HotSpot inlines
- * functions written in Java; when another context reaches it or the first one ends, the call is resolved again.
+ * A call of an import in compiled code. The import's binding in the first context reaching the site becomes a constant,
+ * so that HotSpot inlines functions written in Java. When another context reaches the site or the first context ends,
+ * the call is resolved again.
  *
- * <p>Any thread may bind it; whichever binding wins is correct for its context, and checks for others.
+ * <p>Any thread may bind the site. The winning binding is correct for its context, and checks for other contexts.
  */
 final class ImportSite extends MutableCallSite {
-    /** Most successive bindings; after these it resolves the target on each call. */
+    /** Most successive bindings; afterwards the site resolves the target on each call. */
     private static final int MAX_BINDINGS = 4;
 
     private static final MethodHandle BIND;
@@ -53,7 +54,7 @@ final class ImportSite extends MutableCallSite {
         return new ImportSite(type);
     }
 
-    /** Binds at the first call, and at the first after a context has ended. */
+    /** Binds at the first call, and at the first call after a context has ended. */
     @SuppressWarnings("unused") // called through BIND
     private boolean bindAndCall(Execution x, BytecodeState state, CallSite site, Frame frame) {
         LinkedImport linked = state.linked(site.callee);
@@ -68,7 +69,7 @@ final class ImportSite extends MutableCallSite {
         return x.callImport(state, site, frame);
     }
 
-    /** Forgets a context that has ended, so that it is not retained. */
+    /** Forgets a context that has ended, so the context is not retained. */
     synchronized void unbind() {
         setTarget(bindings < MAX_BINDINGS ? BIND.bindTo(this) : CALL_ANY);
     }

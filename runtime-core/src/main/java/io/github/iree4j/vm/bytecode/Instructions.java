@@ -22,7 +22,7 @@ final class Instructions {
 
     private Instructions() {}
 
-    /** Executes one instruction and returns the index of the next. */
+    /** Executes an instruction and returns the index of the next. */
     static int execute(
             int op,
             int a,
@@ -110,7 +110,7 @@ final class Instructions {
         return pc;
     }
 
-    /** Executes operations on lists and whole buffers. Returns how many more longs the instruction takes. */
+    /** Executes operations on lists and whole buffers. Returns the number of further longs in the instruction. */
     private static int objects(
             int op, int a, int b, int c, long more, BytecodeState state, int[] words, @Nullable Object[] refs) {
         int d = (int) more & 0xFFFF;

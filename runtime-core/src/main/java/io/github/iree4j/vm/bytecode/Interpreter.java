@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 /** Runs translated code. */
 final class Interpreter {
     /*
-     * WordLoop runs instructions that need only the words of a frame; this loop runs the rest: buffers, calls, and everything else through
-     * Instructions. HotSpot compiles a method only up to 8000 bytes of bytecode (-XX:HugeMethodLimit); InterpreterSizeTest guards that.
-     *
-     * 64-bit values are two words of the int array, low word first, since branches copy words one by one.
+     * WordLoop runs instructions that need only the words of a frame. This loop runs the rest: buffers, calls, and
+     * everything else through Instructions. HotSpot compiles a method only up to 8000 bytes of bytecode
+     * (-XX:HugeMethodLimit); InterpreterSizeTest guards this limit. 64-bit values are two words of the int array, low
+     * word first, since branches copy words individually.
      *
      * VM-1: an endless loop or recursion can be cancelled: backward jumps and calls read the flag.
      */
@@ -37,11 +37,12 @@ final class Interpreter {
     }
 
     /**
-     * Runs the top frame and those above it until the base frame returns or a call defers.
+     * Runs the top frame and the frames above until the base frame returns or a call defers.
      *
      * @param x the stack
-     * @param base the frame whose return ends this; the top one or below it
-     * @return the return site of the base frame, from which the caller takes the results before dropping it; null when deferred
+     * @param base the frame whose return ends the run; the top frame or a frame below
+     * @return the return site of the base frame, for the caller to take the results before dropping the frame; null
+     *     when deferred
      */
     @SuppressWarnings("fallthrough") // a part that returns
     static @Nullable ReturnSite run(Execution x, Frame base) {
@@ -67,7 +68,7 @@ final class Interpreter {
                         continue;
                     }
                     if (--stretches == 0) {
-                        // Backward jumps between loads and stores, which the word loop does not count.
+                        // Backward jumps between loads and stores are not counted by the word loop.
                         stretches = Execution.JUMPS;
                         x.looped(function, state, pc);
                         code = function.running();
@@ -165,7 +166,7 @@ final class Interpreter {
                                 x.pause(frame, pc - 1);
                                 return null;
                             }
-                            // A yieldable call resumes at any target, which may be a backward jump.
+                            // A yieldable call resumes at any target, even by a backward jump.
                             if (site.next < pc && root.isCancelled()) {
                                 throw x.cancelled();
                             }
@@ -208,7 +209,7 @@ final class Interpreter {
                         break;
                     }
                     case Code.ENTER: {
-                        // If it fails, only the frame knows where.
+                        // If the part fails, only the frame knows the position.
                         frame.pc = pc;
                         int at = pc - 1;
                         pc = -1;
@@ -271,8 +272,8 @@ final class Interpreter {
     }
 
     /**
-     * Creates the failure of a {@code fail} instruction. A status that is not a failure (0, or the one for "deferred") becomes UNKNOWN,
-     * since execution cannot continue after the instruction.
+     * Creates the failure of a {@code fail} instruction. A status that is not a failure (0, or the status for
+     * "deferred") becomes UNKNOWN, since execution cannot continue after the instruction.
      */
     static IreeException failure(int status, String message) {
         StatusCode code = status == 0 ? StatusCode.UNKNOWN : StatusCode.of(status & 0x1F);

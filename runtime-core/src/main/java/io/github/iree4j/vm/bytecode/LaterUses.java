@@ -11,18 +11,18 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines whether a function may use an object after passing it to an import that consumes it, by data flow over registers: which may
- * hold the same object, and which may hold a consumed one. References through globals, lists and other functions are not followed; passing
- * on or returning a consumed object is a use.
+ * Determines whether a function may use an object after passing the object to a consuming import, by data flow over
+ * registers: the registers that may hold the same object, and the registers that may hold a consumed object. References
+ * through globals, lists and other functions are not followed. Passing on or returning a consumed object is a use.
  */
 final class LaterUses {
-    /** Functions with more analysis state than this, in words, are skipped. */
+    /** Most words of analysis state; functions needing more are skipped. */
     private static final long MAX_STATE = 2_000_000;
 
-    /** Approximate work limit for a module, in words visited; beyond it nothing is found. */
+    /** Approximate work limit for a module, in words visited; beyond the limit nothing is found. */
     static final long MAX_WORK = 20_000_000;
 
-    private static final int WORDS_OF_SET = 8; // in addition to its bits
+    private static final int WORDS_OF_SET = 8; // in addition to the bits
 
     private final FunctionGraph graph;
     private final boolean[] releases; // per import
@@ -34,7 +34,7 @@ final class LaterUses {
 
     /** The possible state at a program point. */
     private static final class State {
-        final BitSet[] same; // per register, others that may hold the same object
+        final BitSet[] same; // per register, the other registers that may hold the same object
         final BitSet gone; // registers that may hold a consumed object
 
         State(int refs) {
@@ -53,7 +53,7 @@ final class LaterUses {
             gone = (BitSet) other.gone.clone();
         }
 
-        /** Notes that a register is written or emptied. */
+        /** Records that a register is written or emptied. */
         void forget(int register) {
             for (int other = same[register].nextSetBit(0); other >= 0; other = same[register].nextSetBit(other + 1)) {
                 same[other].clear(register);
@@ -62,7 +62,7 @@ final class LaterUses {
             gone.clear(register);
         }
 
-        /** Notes that a register's object may also be in another register. */
+        /** Records that a register's object may also be in another register. */
         void share(int from, int to) {
             if (from == to) {
                 return;
@@ -79,7 +79,7 @@ final class LaterUses {
             }
         }
 
-        /** Notes that a forgotten register may hold the objects of others. */
+        /** Records that a forgotten register may hold the objects of others. */
         void becomes(int register, BitSet others, boolean isGone) {
             for (int other = others.nextSetBit(0); other >= 0; other = others.nextSetBit(other + 1)) {
                 same[other].set(register);
@@ -95,7 +95,7 @@ final class LaterUses {
             gone.set(register);
         }
 
-        /** Merges the state of another path; returns whether that changes this one. */
+        /** Merges the state of another path; returns whether this state changes. */
         boolean join(State other) {
             boolean changed = add(gone, other.gone);
             for (int i = 0; i < same.length; i++) {
@@ -112,11 +112,11 @@ final class LaterUses {
     }
 
     /**
-     * Prepares.
+     * Prepares the analysis.
      *
-     * @param releases per import, whether it consumes an object
-     * @param argument which of its references that is, from 0
-     * @param views per import, whether its result is its first reference under another name
+     * @param releases per import, whether the import consumes an object
+     * @param argument the index of the consumed argument among the references, from 0
+     * @param views per import, whether the result is the first reference argument under another name
      * @param left the work limit
      */
     LaterUses(FunctionGraph graph, boolean[] releases, int argument, boolean[] views, long left) {
@@ -155,7 +155,7 @@ final class LaterUses {
         return false;
     }
 
-    /** Analyses a block and queues its successors; returns whether it uses a consumed object. */
+    /** Analyses a block and queues the successors; returns whether the block uses a consumed object. */
     private boolean pass(Block block, State state, long words, BitSet queued, ArrayDeque<Integer> pending) {
         left -= words;
         for (Node node : block.nodes()) {
@@ -213,7 +213,7 @@ final class LaterUses {
         }
     }
 
-    /** Applies an instruction; returns whether it uses a consumed object. */
+    /** Applies an instruction; returns whether the instruction uses a consumed object. */
     private boolean apply(Node node, State state) {
         CallSite site = node.site;
         boolean release = site != null && site.isImport && releases[site.callee];
@@ -252,7 +252,7 @@ final class LaterUses {
         return false;
     }
 
-    /** Returns the register that a reference is written to; negative when there is none. */
+    /** Returns the register receiving a reference; negative when there is none. */
     private static int target(Node node) {
         for (int i = 0; i < node.defs.length; i++) {
             if (node.defKinds[i] == FunctionGraph.R) {
@@ -263,8 +263,8 @@ final class LaterUses {
     }
 
     /**
-     * Adds the registers that may hold the references that an instruction reads, or only the first; returns whether one may be consumed. A
-     * reference read from a list counts as the list.
+     * Adds the registers that may hold the references read by an instruction, or only the first reference; returns
+     * whether a reference may be consumed. A reference read from a list counts as the list.
      */
     private static boolean addSources(Node node, State state, BitSet sources, boolean firstOnly) {
         boolean gone = false;

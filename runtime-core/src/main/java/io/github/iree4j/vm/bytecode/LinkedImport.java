@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * The binding of an import.
  *
  * @param function the function found
- * @param target how to call it
- * @param code the function's code, if it is bytecode, which can run on the caller's stack
- * @param state the state it runs in, if it is bytecode
+ * @param target the callable form of the function
+ * @param code the code of a bytecode function, able to run on the caller's stack; else null
+ * @param state the state of a bytecode function; else null
  */
 record LinkedImport(
         VmFunction function,

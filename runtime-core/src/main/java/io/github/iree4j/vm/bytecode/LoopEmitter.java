@@ -14,7 +14,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import org.jspecify.annotations.Nullable;
 
-/** Emits what makes loops cancellable: counters of backward jumps, and the limits of {@link CountedLoops}. */
+/** Emits the code for cancelling loops: counters of backward jumps, and the limits of {@link CountedLoops}. */
 final class LoopEmitter {
     private static final ClassDesc OPERATIONS = OperationEmitter.OPERATIONS;
 
@@ -39,7 +39,7 @@ final class LoopEmitter {
         return loops.testedBy(block);
     }
 
-    /** Returns the label at which a loop is entered and gets its next limit; null when the block does not head a counted loop. */
+    /** Returns the label for entering a loop and computing the next limit; null when the block does not head a counted loop. */
     @Nullable
     Label before(int block) {
         if (loops.headedBy(block) == null) {
@@ -59,7 +59,7 @@ final class LoopEmitter {
         return loop != null && loop.last() == block;
     }
 
-    /** Emits, before a block, the limit of the loop that it heads. The registers are in their state at the start of the block. */
+    /** Emits, before a block, the limit of the loop headed by the block. The registers are in their state at the start of the block. */
     void begin(int block) {
         Loop loop = loops.headedBy(block);
         Label label = before(block);
@@ -81,10 +81,10 @@ final class LoopEmitter {
         code.istore(method.jumps);
         Label target = code.newLabel();
         look(target, method.graph.blocks.get(block).pc() + 1);
-        code.labelBinding(target).nop(); // paths merge before the loop, so that it has one entry
+        code.labelBinding(target).nop(); // paths merge before the loop, giving the loop a single entry
     }
 
-    /** Pushes the limit, with which the counter is compared in place of the bound. */
+    /** Pushes the limit to be compared with the counter in place of the bound. */
     void loadLimit(Loop loop) {
         loadLimit(loop, limitSlot(loop));
     }
@@ -123,8 +123,9 @@ final class LoopEmitter {
     }
 
     /**
-     * Adds a no-op to a loop that sums up a buffer: HotSpot 25 considers vectorising a loop of one load and one addition not profitable;
-     * with one more operation it vectorises, which is ten times as fast. The operation must be opaque to HotSpot.
+     * Adds a no-op to a loop that sums up a buffer. HotSpot 25 considers vectorising a loop of one load and one
+     * addition not profitable. With one more operation HotSpot vectorises the loop, ten times as fast. The operation
+     * must be opaque to HotSpot.
      */
     void pad(Node node, int block) {
         if (loops.isSummed(block, node)) {
@@ -161,7 +162,7 @@ final class LoopEmitter {
         code.goto_(target);
     }
 
-    /** Checks for cancellation, if it is due. */
+    /** Checks for cancellation, if due. */
     private void look(Label target, int pc) {
         Label look = code.newLabel();
         code.iload(method.jumps).ifle(look);

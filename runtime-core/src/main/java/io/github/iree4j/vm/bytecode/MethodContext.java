@@ -10,7 +10,7 @@ import java.lang.constant.ClassDesc;
 import java.util.ArrayList;
 import java.util.List;
 
-/** State shared by the emitters of one Java method. */
+/** State shared by the emitters of a Java method. */
 final class MethodContext {
     static final ClassDesc EXECUTION = ClassDesc.of(Execution.class.getName());
     static final ClassDesc FRAME = ClassDesc.of(Frame.class.getName());
@@ -61,7 +61,7 @@ final class MethodContext {
         suspended = code.newLabel();
     }
 
-    /** Allocates the locals that are not registers, after those of the parameters. */
+    /** Allocates the locals that are not registers, after the locals of the parameters. */
     void takeLocals() {
         at = locals.local(1);
         jumps = locals.local(1);
@@ -83,7 +83,7 @@ final class MethodContext {
         lastAt = -1;
     }
 
-    /** Records the position on a path that is emitted out of order. */
+    /** Records the position on a path emitted out of order. */
     void atLate(int pc) {
         code.loadConstant(pc).istore(at);
     }

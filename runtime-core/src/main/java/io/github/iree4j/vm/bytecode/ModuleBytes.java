@@ -19,14 +19,14 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a compiled file, outside of the Java heap, where devices use constants and executables in place. Programs loaded from one
- * object share it and retain it until the last of them is closed. Immutable and safe from any thread; closing releases the creator's
- * reference.
+ * The bytes of a compiled file, outside of the Java heap, where devices use constants and executables in place.
+ * Programs loaded from one object share the object, and retain the object until the last program is closed. Immutable
+ * and safe from any thread; closing releases the creator's reference.
  *
  * <p>The bytes are private and independent of the file, unless {@link #map} is used.
  */
 public final class ModuleBytes extends Resource {
-    /** Alignment of modules, as programs expect of constants. */
+    /** Alignment of modules, as expected by programs for constants. */
     private static final long ALIGNMENT = 64;
 
     /** Bytes read at once. A guess, not measured. */
@@ -45,12 +45,14 @@ public final class ModuleBytes extends Resource {
     }
 
     /**
-     * Reads a file into its own memory, and verifies the CRC-32 of zip members. The file may be changed or deleted afterwards.
+     * Reads a file into newly allocated memory, and verifies the CRC-32 of zip members. The file may be changed or
+     * deleted afterwards.
      *
      * @param file the file
-     * @return its bytes, owned by the caller
-     * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory, UNAVAILABLE when it cannot be read, DATA_LOSS when it has become shorter
-     *     meanwhile or a checksum differs, RESOURCE_EXHAUSTED when there is not enough memory
+     * @return the bytes of the file, owned by the caller
+     * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory,
+     *     UNAVAILABLE when the file cannot be read, DATA_LOSS when the file has become shorter meanwhile or a checksum
+     *     differs, RESOURCE_EXHAUSTED when there is not enough memory
      */
     public static ModuleBytes read(Path file) {
         return open(
@@ -72,14 +74,15 @@ public final class ModuleBytes extends Resource {
     }
 
     /**
-     * Maps a file instead of reading it. That is faster for large files, and the system can drop unused pages, but the file must not
-     * change: calls in progress and later ones fail with DATA_LOSS, see {@link FileInPlace} for what is a change. The
-     * file may be deleted, or replaced by renaming another file over it. Checksums are not
-     * verified.
+     * Maps a file instead of reading the file. Mapping is faster for large files, and the system can drop unused pages,
+     * but the file must not change: calls in progress and later calls fail with DATA_LOSS, see {@link FileInPlace} for
+     * the definition of a change. The file may be deleted, or replaced by renaming another file over it. Checksums are
+     * not verified.
      *
      * @param file the file
-     * @return its bytes, owned by the caller
-     * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory, UNAVAILABLE when it cannot be mapped
+     * @return the bytes of the file, owned by the caller
+     * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory,
+     *     UNAVAILABLE when the file cannot be mapped
      */
     public static ModuleBytes map(Path file) {
         return open(file, channel -> {
@@ -105,7 +108,7 @@ public final class ModuleBytes extends Resource {
     /**
      * Copies the bytes of a file.
      *
-     * @param name its name in messages
+     * @param name the name in messages
      * @param content the contents of the file
      * @return a copy, owned by the caller
      * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory, DATA_LOSS when a checksum differs
@@ -206,7 +209,7 @@ public final class ModuleBytes extends Resource {
     /**
      * Returns the name of the module in messages.
      *
-     * @return the path of its file, or the given name
+     * @return the path of the file, or the given name
      */
     public String name() {
         return name;
@@ -215,7 +218,7 @@ public final class ModuleBytes extends Resource {
     /**
      * Returns the bytes.
      *
-     * @return the bytes, read-only, valid while this is retained
+     * @return the bytes, read-only, valid while this object is retained
      */
     public MemorySegment segment() {
         checkLive();
@@ -223,9 +226,9 @@ public final class ModuleBytes extends Resource {
     }
 
     /**
-     * Returns the file that these are the bytes of.
+     * Returns the mapped file.
      *
-     * @return the file; null when the bytes are independent of it
+     * @return the file; null when the bytes are independent of the file
      */
     public @Nullable FileInPlace file() {
         return mapped;

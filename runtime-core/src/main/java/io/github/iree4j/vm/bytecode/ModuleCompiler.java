@@ -13,29 +13,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides which functions of a module are compiled together, and when: a frequently called function with its callees, on a thread shared by
- * all modules.
+ * Decides whether and when functions of a module are compiled together: a frequently called function with the callees,
+ * on a thread shared by all modules.
  *
- * <p>VM-3: interpreters see a compiled function completely or not at all; they read {@link FunctionCode#compiled()} on each call, and an
- * interpreted frame stays interpreted until it reaches a compiled part.
+ * <p>VM-3: interpreters see a compiled function completely or not at all; interpreters read
+ * {@link FunctionCode#compiled()} on each call, and an interpreted frame stays interpreted until reaching a compiled
+ * part.
  */
 final class ModuleCompiler {
-    /** Calls of a function before it is compiled. */
+    /** Calls of a function before compilation. */
     static final int CALLS = 500;
 
-    /** The number of calls that ten thousand backward jumps in one function count as. */
+    /** The number of calls counted for ten thousand backward jumps in one function. */
     static final int LOOP = 250;
 
-    /** How often an interpreted function makes ten thousand backward jumps before its current loop is compiled. */
+    /** Rounds of ten thousand backward jumps in an interpreted function before the current loop is compiled. */
     static final int LOOPS = 3;
 
-    /** Most loops of one function that are compiled in that way. */
+    /** Most loops of a function compiled in this way. */
     private static final int MAX_LOOPS = 8;
 
-    /** Most longs of code in one class. */
+    /** Most longs of code in a class. */
     private static final int MAX_UNIT = 20_000;
 
-    /** Most longs of code of one module that are compiled, counting recompilations. */
+    /** Most longs of code compiled for a module, counting recompilations. */
     private static final int MAX_MODULE = 2_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ModuleCompiler.class);
@@ -64,7 +65,7 @@ final class ModuleCompiler {
         watchLoops();
     }
 
-    /** Starts counting backward jumps, to compile loops that a thread is in. */
+    /** Starts counting backward jumps, to compile loops that threads are executing. */
     private void watchLoops() {
         for (FunctionCode function : functions) {
             function.loopHeat = LOOPS;
@@ -87,15 +88,15 @@ final class ModuleCompiler {
             }
         }
         compile(unit, null, 0);
-        watchLoops(); // of functions that have deferred, which continue interpreted
+        watchLoops(); // for functions that have deferred and continue interpreted
     }
 
     /**
      * Compiles functions now, and propagates failures.
      *
      * @param unit the functions
-     * @param partNodes instructions of the parts to split them into; 0 to leave them whole
-     * @param withCallees whether their callees are compiled with them
+     * @param partNodes instructions in each part of a split function; 0 to leave functions whole
+     * @param withCallees whether the callees are compiled as well
      */
     void compileNow(List<FunctionCode> unit, int partNodes, boolean withCallees) {
         Set<FunctionCode> all = new LinkedHashSet<>(unit);
@@ -121,7 +122,7 @@ final class ModuleCompiler {
         }
     }
 
-    /** Compiles the loop around an instruction soon, so that threads in it continue in compiled code. As {@link #request}. */
+    /** Compiles the loop around an instruction soon, so that threads in the loop continue in compiled code. As {@link #request}. */
     void requestLoop(FunctionCode function, int pc) {
         boolean taken = CompilerThread.execute(() -> {
             CompiledParts known = function.parts();
@@ -150,7 +151,7 @@ final class ModuleCompiler {
         }
     }
 
-    /** Called by one thread at a time: the one that reads the module, or the compiler thread. */
+    /** Called by one thread at a time: the thread reading the module, or the compiler thread. */
     private void compile(List<FunctionCode> unit, @Nullable FunctionCode looping, int pc) {
         if (unit.isEmpty() && looping == null) {
             return;
@@ -182,8 +183,8 @@ final class ModuleCompiler {
     }
 
     /**
-     * Collects a function and its callees, so that calls stay within one class. Callees compiled before are compiled again, since callers
-     * become hot after them.
+     * Collects a function and all callees, so that calls stay within one class. Callees compiled earlier are compiled
+     * again, since callers become hot after callees.
      */
     private List<FunctionCode> unitOf(FunctionCode hot) {
         List<FunctionCode> unit = new ArrayList<>();

@@ -17,20 +17,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The contents of a module file: the container parsed, every range checked, nothing resolved or verified yet.
  *
- * <p>Schema: {@code iree/schemas/bytecode_module_def.fbs}; container: {@code iree/vm/bytecode/archive.c}. Code is copied (so that a file
- * that changes concurrently cannot bypass the verifier), constants are not.
+ * <p>Schema: {@code iree/schemas/bytecode_module_def.fbs}; container: {@code iree/vm/bytecode/archive.c}. Code is
+ * copied, so that a concurrent change of the file cannot bypass the verifier. Constants are not copied.
  *
  * @param name the module's name
- * @param version its version
+ * @param version the module's version
  * @param requirements {@link io.github.iree4j.vm.isa.FeatureBits} of all functions
- * @param attributes its reflection attributes, in order
- * @param types its type table
- * @param dependencies the modules it needs
- * @param imports the functions it imports
- * @param exports the functions it exports
- * @param signatures one per function
- * @param rodata its constants
- * @param rwdataBytes sizes of its uninitialised segments, which are unused
+ * @param attributes the module's reflection attributes, in order
+ * @param types the type table
+ * @param dependencies the required and optional modules
+ * @param imports the imported functions
+ * @param exports the exported functions
+ * @param signatures a signature for each function
+ * @param rodata the constants
+ * @param rwdataBytes sizes of the uninitialised segments, unused
  * @param globalBytes bytes of global values
  * @param globalRefs number of global references
  * @param functions the code range and requirements of each function
@@ -75,8 +75,8 @@ public record ModuleDef(
     private static final int DESCRIPTOR_BYTES = 20;
 
     /**
-     * Functions may share code, but work and memory depend on the sum of their sizes, which is limited to this multiple of the code, plus a
-     * floor.
+     * The limit on shared code. Functions may share code, but work and memory depend on the sum of the functions'
+     * sizes. This sum is limited to this multiple of the code, plus a floor.
      */
     private static final int SHARING = 2;
 
@@ -86,9 +86,9 @@ public record ModuleDef(
     private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /**
-     * A module that this one needs.
+     * A dependency of the module on another module.
      *
-     * @param name its name
+     * @param name the name of the other module
      * @param minimumVersion lowest acceptable version
      * @param flags {@link #REQUIRED} or {@link #OPTIONAL}
      */
@@ -106,7 +106,7 @@ public record ModuleDef(
      * A function of another module.
      *
      * @param fullName module and function
-     * @param signature its signature; null when the file has none
+     * @param signature the signature; null when the file has none
      * @param flags {@link #REQUIRED} or {@link #OPTIONAL}
      */
     public record Import(String fullName, @Nullable Signature signature, int flags) {}
@@ -114,7 +114,7 @@ public record ModuleDef(
     /**
      * An exported function.
      *
-     * @param name its name within the module
+     * @param name the name within the module
      * @param function index in {@link ModuleDef#functions()}
      */
     public record Export(String name, int function) {}
@@ -122,9 +122,9 @@ public record ModuleDef(
     /**
      * A constant.
      *
-     * @param embedded whether it is inside of the FlatBuffer
-     * @param externalOffset its offset after the FlatBuffer, if it is not embedded
-     * @param bytes its bytes, not copied
+     * @param embedded whether the constant is inside of the FlatBuffer
+     * @param externalOffset the offset after the FlatBuffer, unless embedded
+     * @param bytes the bytes, not copied
      */
     public record Rodata(boolean embedded, long externalOffset, MemorySegment bytes) {}
 
@@ -143,10 +143,11 @@ public record ModuleDef(
     /**
      * Parses a module file.
      *
-     * @param file all of its bytes
-     * @param limits limits on what it may contain
-     * @return its contents
-     * @throws IreeException INVALID_ARGUMENT when it is damaged or not a module, RESOURCE_EXHAUSTED when it exceeds the limits
+     * @param file all bytes of the file
+     * @param limits limits on the contents
+     * @return the contents
+     * @throws IreeException INVALID_ARGUMENT when the file is damaged or not a module, RESOURCE_EXHAUSTED when the file
+     *     exceeds the limits
      */
     public static ModuleDef read(MemorySegment file, ModuleLimits limits) {
         Layout layout = Layout.of(file);
@@ -155,18 +156,18 @@ public record ModuleDef(
     }
 
     /**
-     * Returns the part of a module file that holds its tables.
+     * Returns the part of a module file holding the tables.
      *
      * @param file the bytes of the file
-     * @return a slice of it
-     * @throws IreeException INVALID_ARGUMENT when it is not a module
+     * @return a slice of the file
+     * @throws IreeException INVALID_ARGUMENT when the file is not a module
      */
     public static MemorySegment flatbuffer(MemorySegment file) {
         Layout layout = Layout.of(file);
         return file.asSlice(layout.first(), layout.length());
     }
 
-    /** Where in a file the tables and the constants after them are. */
+    /** The positions in a file of the tables and of the constants after the tables. */
     private record Layout(long first, long length, long rodata) {
         static Layout of(MemorySegment file) {
             long start = skipZipHeader(file);
@@ -213,7 +214,7 @@ public record ModuleDef(
             if (name.isEmpty()) {
                 throw invalid("its module has no name");
             }
-            // First: the meaning of another version's tables is unknown.
+            // Checked first: the meaning of another version's tables is unknown.
             int bytecodeVersion = root.i32("bytecode version", 13, 0);
             Versions.isaOf(bytecodeVersion >>> 16, bytecodeVersion & 0xFFFF);
             List<Function> functions = functions(root);

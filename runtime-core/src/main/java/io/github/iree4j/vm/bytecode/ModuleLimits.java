@@ -1,9 +1,9 @@
 package io.github.iree4j.vm.bytecode;
 
 /**
- * Limits on the contents of a module file. A file that exceeds them is refused with RESOURCE_EXHAUSTED.
+ * Limits on the contents of a module file. A file exceeding the limits is refused with RESOURCE_EXHAUSTED.
  *
- * @param maxEntries most entries of each of its tables: functions, imports, exports, types, constants, attributes
+ * @param maxEntries most entries of each table: functions, imports, exports, types, constants, attributes
  * @param maxBytecode most bytes of code, counted per function
  * @param maxGlobalBytes most bytes of global values per context
  * @param maxGlobalRefs most global references per context

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports everything that is wrong with a module, for authors of modules. Loading a module ({@link BytecodeModule}) applies the same rules
- * but stops at the first violation.
+ * Reports all violations in a module, for authors of modules. Loading a module ({@link BytecodeModule}) applies the
+ * same rules but stops at the first violation.
  */
 public final class ModuleVerifier {
     /** Most findings of a module; a file with more is not a module. */
@@ -25,12 +25,13 @@ public final class ModuleVerifier {
     /**
      * A violation found in a module.
      *
-     * @param code the status that loading it would fail with
-     * @param function the function it is in, by name or as {@code #} and its number; null when it is in the tables
-     * @param message the violation, with its offset in the function's code and the violated bound
+     * @param code the failure status of loading the module
+     * @param function the function containing the violation, by name or as {@code #} and the number; null for a
+     *     violation in the tables
+     * @param message the violation, with the offset in the function's code and the violated bound
      */
     public record Finding(StatusCode code, @Nullable String function, String message) {
-        /** Returns the finding as one line. */
+        /** Returns the finding as a line of text. */
         @Override
         public String toString() {
             return "%s; %s%s".formatted(code, function == null ? "" : "function '" + function + "': ", message);
@@ -40,12 +41,12 @@ public final class ModuleVerifier {
     /**
      * Verifies a module.
      *
-     * <p>Violations in the tables themselves (a vector that ends outside of the file) are found one at a time, since the rest is then
-     * meaningless; likewise in the code of a function after an instruction that cannot be read.
+     * <p>Violations in the tables themselves (a vector ending outside of the file) are found one at a time, since the
+     * rest is then meaningless; likewise in the code of a function after an unreadable instruction.
      *
-     * @param bytes all of its bytes
-     * @param types the reference types it may use; null for any
-     * @param limits limits on what it may contain
+     * @param bytes all bytes of the module
+     * @param types the reference types available to the module; null for any
+     * @param limits limits on the contents
      * @return all findings, in the order of the file; empty for a module that can be loaded
      */
     public static List<Finding> verify(MemorySegment bytes, @Nullable VmTypes types, ModuleLimits limits) {
@@ -95,7 +96,7 @@ public final class ModuleVerifier {
         return findings;
     }
 
-    /** Returns a convention, or a placeholder when it cannot be parsed: calls of the function are then wrong as well. */
+    /** Returns a convention, or a placeholder when the text cannot be parsed: calls of the function are then wrong as well. */
     private static CallingConvention convention(String text, Consumer<IreeException> findings) {
         try {
             return CallingConvention.parse(text);

@@ -25,7 +25,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 
-/** Emits the instructions that neither jump nor call. Operations without a Java instruction call the method that the interpreter calls. */
+/** Emits the instructions that neither jump nor call. Operations without a Java instruction call the same method as the interpreter. */
 final class OperationEmitter {
     static final ClassDesc STATE = ClassDesc.of(BytecodeState.class.getName());
     static final ClassDesc OPERATIONS = ClassDesc.of(CompiledOperations.class.getName());
@@ -49,7 +49,7 @@ final class OperationEmitter {
         this.stateSlot = stateSlot;
     }
 
-    /** Whether an operation can fail and so must record its position. */
+    /** Returns whether an operation can fail and so must record the position. */
     static boolean canFail(int op) {
         return switch (op) {
             case Op.DIV_I32_S,
@@ -132,7 +132,7 @@ final class OperationEmitter {
                 || op == Op.SELECT_F64;
     }
 
-    /** Emits an operation that takes its operands, in order, from the stack and leaves its result there. */
+    /** Emits an operation with operands taken from the stack in order and the result left on the stack. */
     private void value(Node node) {
         int op = node.op;
         switch (op) {
@@ -240,7 +240,7 @@ final class OperationEmitter {
         }
     }
 
-    /** Emits operations on globals, buffers and lists, and functions of one float. */
+    /** Emits operations on globals, buffers and lists, and functions of a float. */
     private void memory(Node node) {
         switch (node.op) {
             case Op.GLOBAL_LOAD_I32, Op.GLOBAL_LOAD_F32, Op.GLOBAL_LOAD_I64, Op.GLOBAL_LOAD_F64 -> {
@@ -335,7 +335,7 @@ final class OperationEmitter {
         }
     }
 
-    /** Length of text that is sure to fit a class file constant. */
+    /** Length of text that certainly fits a class file constant. */
     private static final int MAX_TEXT = 10_000;
 
     private void unary(Node node) {
@@ -422,7 +422,7 @@ final class OperationEmitter {
                 BUFFERS, name, MethodTypeDesc.of(result, operandsAfterBuffer).insertParameterTypes(0, CD_Object));
     }
 
-    /** Converts a float on the stack to its bits. */
+    /** Converts a float on the stack to bits. */
     private byte bits(byte kind) {
         if (kind == F) {
             code.invokestatic(CD_Float, "floatToRawIntBits", MethodTypeDesc.of(CD_int, CD_float));
@@ -435,7 +435,7 @@ final class OperationEmitter {
         return kind;
     }
 
-    /** Converts bits on the stack to a float, if the kind is one. */
+    /** Converts bits on the stack to a float, if the kind is a float. */
     void unbits(byte kind) {
         unbits(code, kind);
     }

@@ -9,20 +9,21 @@ import io.github.iree4j.vm.bytecode.FunctionGraph.Node;
 import java.util.ArrayDeque;
 
 /**
- * Blocks of a function that become a Java method, which continues a frame of the interpreter and stores everything back when done. A
- * function that is too large for one method is split into several parts; a loop that a thread is already in becomes a part too.
+ * Blocks of a function compiled to a Java method, to continue a frame of the interpreter and store everything back when
+ * done. A function too large for a single method is split into several parts; a loop already being executed by a thread
+ * becomes a part too.
  */
 final class Part {
-    /** Per block, whether it is a member. */
+    /** Per block, whether the block is a member. */
     final boolean[] members;
 
     /** Entry blocks, ascending. */
     final int[] entries;
 
-    /** Per pair of words, whether the part uses one of them. Other pairs stay in the frame. */
+    /** Per pair of words, whether the part uses either word. Other pairs stay in the frame. */
     final boolean[] pairs;
 
-    /** Per reference, whether the part uses it. */
+    /** Per reference, whether the part uses the reference. */
     final boolean[] refs;
 
     Part(FunctionGraph graph, boolean[] members, int[] entries) {

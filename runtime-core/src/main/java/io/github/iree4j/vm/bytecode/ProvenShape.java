@@ -3,13 +3,13 @@ package io.github.iree4j.vm.bytecode;
 import java.util.List;
 
 /**
- * What code proves about a view of a buffer.
+ * The shape of a view of a buffer, as proven by code.
  *
- * @param elementType the encoding of the type of its elements
- * @param dimensions each dimension, -1 where it is not known to be constant
+ * @param elementType the encoding of the element type
+ * @param dimensions each dimension, or -1 for a dimension not known to be constant
  */
 public record ProvenShape(int elementType, List<Long> dimensions) {
-    /** Keeps its own copy. */
+    /** Copies the dimensions. */
     public ProvenShape {
         dimensions = List.copyOf(dimensions);
     }

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the code of a function proves about its arguments and results: calls with other arguments fail, and no call returns other results.
- * Unknown is an answer.
+ * The shapes of a function's arguments and results, as proven by the function's code: calls with other arguments fail,
+ * and no call returns other results. A shape may be unknown.
  */
 public final class ProvenShapes {
     private final @Nullable ProvenShape[] arguments;
@@ -18,20 +18,20 @@ public final class ProvenShapes {
     }
 
     /**
-     * Returns what is known of an argument.
+     * Returns the proven shape of an argument.
      *
-     * @param index its place in the calling convention
-     * @return null for primitives and where nothing is proven
+     * @param index the position in the calling convention
+     * @return null for primitives and without a proof
      */
     public @Nullable ProvenShape argument(int index) {
         return arguments[index];
     }
 
     /**
-     * Returns what is known of a result.
+     * Returns the proven shape of a result.
      *
-     * @param index its place in the calling convention
-     * @return null for primitives and where nothing is proven
+     * @param index the position in the calling convention
+     * @return null for primitives and without a proof
      */
     public @Nullable ProvenShape result(int index) {
         return results[index];

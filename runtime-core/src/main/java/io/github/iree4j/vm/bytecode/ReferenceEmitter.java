@@ -17,7 +17,7 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Emits the operations on references: those that move, retain or release one, and those that create objects. */
+/** Emits the operations on references: moving, retaining or releasing a reference, and creating objects. */
 final class ReferenceEmitter {
     private final CodeBuilder code;
     private final RegisterLocals locals;
@@ -177,9 +177,7 @@ final class ReferenceEmitter {
         locals.putRef(node.defs[0] & ~Code.MOVE);
     }
 
-    /**
-     * Emits a switch. Uses are the index, the default and the values; those not selected are released as well if they have the MOVE bit.
-     */
+    /** Emits a switch. Uses are the index, the default and the values; unselected references with the MOVE bit are released as well. */
     private void switchRef(Node node) {
         Label end = code.newLabel();
         locals.load(I, node.uses[0]);

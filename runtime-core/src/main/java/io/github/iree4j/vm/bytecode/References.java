@@ -7,11 +7,11 @@ import io.github.iree4j.vm.VmType;
 import io.github.iree4j.vm.VmTypes;
 import org.jspecify.annotations.Nullable;
 
-/** Moves references between registers so that each place that holds an object owns one reference to it. */
+/** Moves references between registers so that each holder of an object owns one reference to the object. */
 final class References {
     private References() {}
 
-    /** Reads a register, retaining its object, or emptying the register if the operand has the MOVE bit. */
+    /** Reads a register, retaining the object, or emptying the register if the operand has the MOVE bit. */
     static @Nullable Object take(@Nullable Object[] refs, int operand) {
         int index = operand & ~Code.MOVE;
         Object object = refs[index];
@@ -28,7 +28,7 @@ final class References {
         return refs[operand & ~Code.MOVE];
     }
 
-    /** Writes an owned object to a register and releases the previous one. */
+    /** Writes an owned object to a register and releases the previous object. */
     static void put(@Nullable Object[] refs, int index, @Nullable Object owned) {
         Object old = refs[index];
         refs[index] = owned;
@@ -53,13 +53,13 @@ final class References {
         }
     }
 
-    /** Returns whether two references are to the same object, which the program sees as equal. */
+    /** Returns whether two references are to the same object, seen as equal by the program. */
     @SuppressWarnings("ReferenceEquality")
     static boolean areSame(@Nullable Object left, @Nullable Object right) {
         return left == right;
     }
 
-    /** Retains an object that was borrowed. */
+    /** Retains a borrowed object. */
     static @Nullable Object retained(@Nullable Object object) {
         if (object instanceof RefCounted counted) {
             counted.retain();

@@ -3,10 +3,12 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.vm.CallingConvention;
 
 /**
- * The number of registers in a frame of a function: those that it declares, and at least those that its arguments need.
+ * The number of registers in a frame of a function: the declared registers, and at least the registers required for the
+ * arguments.
  *
- * <p>Arguments are stored in the first registers of each bank, used or not. IREE's assembler counts only registers named by instructions,
- * so a function that ignores an argument may declare too few; IREE rounds counts up and accepts it.
+ * <p>Arguments are stored in the first registers of each bank, used or not. IREE's assembler counts only registers
+ * named by instructions, so a function ignoring an argument may declare too few. IREE rounds counts up and accepts the
+ * function.
  *
  * @param words 32-bit registers
  * @param refs reference registers

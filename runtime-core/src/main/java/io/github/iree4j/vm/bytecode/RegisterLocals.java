@@ -19,8 +19,8 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * The registers of a function as locals of a Java method: one local per register and form. Tracks which forms are valid at the point of
- * emission, and converts on reading.
+ * The registers of a function as locals of a Java method: a local per register and form. Tracks the forms valid at the
+ * point of emission, and converts on reading.
  */
 final class RegisterLocals {
     static final ClassDesc REFERENCES = ClassDesc.of(References.class.getName());
@@ -36,7 +36,7 @@ final class RegisterLocals {
     private final int[] refs;
     private int next;
 
-    /** The forms that are valid at the point of emission. */
+    /** The forms valid at the point of emission. */
     WordState state;
 
     RegisterLocals(CodeBuilder code, FunctionGraph graph, int firstFree) {
@@ -198,7 +198,7 @@ final class RegisterLocals {
         }
     }
 
-    /** Loads all registers in a frame that are used from here on into locals. */
+    /** Loads all registers of a frame used from here on into locals. */
     void fill(WordState filled, FrameEmitter frames) {
         for (int w = 0; w < filled.words.length; w++) {
             byte kind = filled.words[w];
@@ -213,7 +213,7 @@ final class RegisterLocals {
         state = new WordState(filled);
     }
 
-    /** Converts registers that are used later to the forms that a block expects. */
+    /** Converts registers used later to the forms expected by a block. */
     void convert(WordState wanted) {
         for (int w = 0; w < wanted.words.length; w += 2) {
             int pair = w >> 1;
@@ -236,7 +236,7 @@ final class RegisterLocals {
         return slot(refs, operand & ~Code.MOVE, 1);
     }
 
-    /** Pushes a reference that the stack then owns. */
+    /** Pushes a reference to be owned by the stack. */
     void take(int operand) {
         code.aload(refSlot(operand));
         if ((operand & Code.MOVE) != 0) {
@@ -246,7 +246,7 @@ final class RegisterLocals {
         }
     }
 
-    /** Pops an owned reference into a register, and releases the previous one. */
+    /** Pops an owned reference into a register, and releases the previous reference. */
     void putRef(int register) {
         int slot = refSlot(register);
         code.aload(slot).swap().astore(slot).invokestatic(REFERENCES, "release", RELEASE);
@@ -258,7 +258,7 @@ final class RegisterLocals {
         code.aload(slot).aconst_null().astore(slot).invokestatic(REFERENCES, "release", RELEASE);
     }
 
-    /** Releases the object in a register that is not read again. */
+    /** Releases the object in a register not read again. */
     void releaseRef(int register) {
         code.aload(refSlot(register)).invokestatic(REFERENCES, "release", RELEASE);
     }

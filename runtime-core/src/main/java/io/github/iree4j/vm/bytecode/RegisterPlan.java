@@ -17,24 +17,26 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides the form of each word register at the start of each block. A word may be in an {@code int} or a {@code float}, a pair in a {@code
- * long} or a {@code double}; the same register takes several forms in turn, since programs reuse registers for other types.
+ * Decides the form of each word register at the start of each block. A word may be in an {@code int} or a
+ * {@code float}, a pair in a {@code long} or a {@code double}. The same register takes several forms in turn, since
+ * programs reuse registers for other types.
  *
- * <p>Backward pass: which words are used later, and as which kinds. Forward pass: the forms in which they arrive from each predecessor;
- * where predecessors disagree, the later use decides, and those with another form convert on the edge.
+ * <p>The backward pass finds the words used later and the kinds of these uses. The forward pass finds the forms
+ * arriving from each predecessor. When predecessors disagree, the later use decides, and predecessors with another form
+ * convert on the edge.
  */
 final class RegisterPlan {
     private static final int MAX_CELLS = 4_000_000;
 
-    /** Per block and word, the set of kinds as which it is used from the block's start on; 0 when unused. */
+    /** Per block and word, the set of kinds used from the block's start on; 0 when unused. */
     final byte[][] liveIn;
 
-    /** Per reachable block, the forms at its start. */
+    /** Per reachable block, the forms at the start of the block. */
     final @Nullable WordState[] entry;
 
     final FunctionGraph graph;
 
-    /** The part that is planned; null for all of the function. */
+    /** The planned part; null for the whole function. */
     final @Nullable Part part;
 
     private final boolean[][] forced;
@@ -49,7 +51,7 @@ final class RegisterPlan {
         zero = new boolean[graph.words];
     }
 
-    /** Plans a method for all of a function. */
+    /** Plans a method for a whole function. */
     static RegisterPlan of(FunctionGraph graph) {
         RegisterPlan plan = usesOf(graph);
         plan.findForms();
@@ -78,7 +80,7 @@ final class RegisterPlan {
         return plan;
     }
 
-    /** Returns the forms in which registers are loaded from the frame when a part is entered. */
+    /** Returns the forms for loading registers from the frame on entry to a part. */
     WordState filled(int block) {
         WordState state = new WordState(graph.words);
         for (int pair = 0; pair < graph.words / 2; pair++) {
@@ -87,7 +89,7 @@ final class RegisterPlan {
         return state;
     }
 
-    /** Whether a register is used from a block on and belongs to the method. */
+    /** Returns whether a register is used from a block on and belongs to the method. */
     private boolean isLive(int block, int word) {
         return liveIn[block][word] != 0 && (part == null || part.pairs[word >> 1]);
     }
@@ -120,7 +122,7 @@ final class RegisterPlan {
         }
     }
 
-    /** Scans a block backwards; with {@code note}, also records which other words of pairs stay live across results. */
+    /** Scans a block backwards; with {@code note}, also records the other words of pairs that stay live across results. */
     private byte[] scan(Block block, boolean note) {
         byte[] live = new byte[graph.words];
         for (Edge edge : block.last().edges) {
@@ -232,7 +234,7 @@ final class RegisterPlan {
         return entry[block] != null;
     }
 
-    /** Whether a register may be read before it is written: it is zero then. */
+    /** Returns whether a register may be read before it is written: the initial value is zero. */
     boolean isZeroAtStart(int word) {
         return zero[word];
     }
@@ -253,7 +255,7 @@ final class RegisterPlan {
         }
     }
 
-    /** Intersects the forms at a block's start with those of a predecessor, or settles on one. */
+    /** Intersects the forms at a block's start with the forms of a predecessor, or settles on a single form. */
     private void join(int block, WordState from, ArrayDeque<Integer> pending) {
         byte[] live = liveIn[block];
         boolean[] isForced = forced[block];
@@ -294,7 +296,7 @@ final class RegisterPlan {
         }
     }
 
-    /** Chooses the forms of two words by their uses. */
+    /** Chooses the forms of two words by the uses of the words. */
     private static void settle(WordState state, int pair, boolean low, boolean high, byte[] live) {
         int w = 2 * pair;
         int wanted = (live[w] | live[w + 1]) & (L | D);

@@ -42,7 +42,7 @@ final class ReturnEmitter {
         frames = method.frames;
     }
 
-    /** Stores the results in their places, and jumps to the release of references. */
+    /** Stores the results for the return, and jumps to the release of references. */
     void emit(Node node, Label released) {
         if (part == null) {
             results(node);
@@ -104,7 +104,7 @@ final class ReturnEmitter {
         code.return_(kind);
     }
 
-    /** Returns to a caller, which sees that this method has deferred. */
+    /** Returns to a caller. The caller detects that this method has deferred. */
     void giveNothing() {
         if (part != null) {
             code.loadConstant(FunctionEmitter.DEFERRED).ireturn();
@@ -122,7 +122,7 @@ final class ReturnEmitter {
         code.return_(kind);
     }
 
-    /** Emits the interpretation of a function that is called too deep on the thread's stack. */
+    /** Emits the interpretation of a function called too deep on the thread's stack. */
     void deep() {
         code.aload(X);
         method.loadFrameFunctionState();

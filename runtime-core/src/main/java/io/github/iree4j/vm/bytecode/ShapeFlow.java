@@ -16,20 +16,20 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines what holds of a function's arguments and results whenever it returns, by data flow over registers: constants, arguments, their
- * dimensions, and views created from these. Where paths meet, only what holds on each of them is kept. What passes through memory (globals,
- * lists, buffers) is not followed.
+ * Determines facts about a function's arguments and results on every return, by data flow over registers: constants,
+ * arguments, dimensions of arguments, and views created from these. Where paths meet, only facts common to all paths
+ * are kept. Values passing through memory (globals, lists, buffers) are not followed.
  */
 final class ShapeFlow {
-    /** Functions with more analysis state than this, in registers, are skipped. */
+    /** Most registers of analysis state; functions needing more are skipped. */
     private static final long MAX_STATE = 2_000_000;
 
-    /** Operands of the import that checks a view: view, message, element type, encoding, dimensions. */
+    /** Operands of the import checking a view: view, message, element type, encoding, dimensions. */
     private static final int CHECKED_TYPE = 2;
 
     private static final int CHECKED_SHAPE = 4;
 
-    /** Operands of the import that creates a view: buffer, offset, length, element type, encoding, dimensions. */
+    /** Operands of the import creating a view: buffer, offset, length, element type, encoding, dimensions. */
     private static final int CREATED_TYPE = 3;
 
     private static final int CREATED_SHAPE = 5;
@@ -37,12 +37,12 @@ final class ShapeFlow {
     private final FunctionGraph graph;
     private final ShapeRecovery recovery;
     private final String letters;
-    private final int size; // of a state
+    private final int size; // of a state, in cells
     private final @Nullable State[] entry;
     private long left;
     private @Nullable ShapeSummary atReturn;
 
-    /** What is known at a program point: of each word, of each reference, and of each argument by the checks that it has passed. */
+    /** The facts known at a program point: about each word, about each reference, and about each argument by the checks passed. */
     private final class State {
         final @Nullable ShapeValue[] cells;
 
@@ -84,7 +84,7 @@ final class ShapeFlow {
             return graph.words + (register & ~Code.MOVE);
         }
 
-        /** Notes that an argument is like this from here on. */
+        /** Records that an argument satisfies a view from here on. */
         void checked(@Nullable ShapeValue value, @Nullable View view) {
             if (value instanceof Argument argument && view != null) {
                 int cell = graph.words + graph.refs + argument.index();
@@ -103,9 +103,9 @@ final class ShapeFlow {
     }
 
     /**
-     * Prepares.
+     * Prepares the analysis.
      *
-     * @param recovery knows the imports, and what holds when functions that this one calls return
+     * @param recovery knows the imports, and the facts at returns of called functions
      * @param left the work limit, in registers visited
      */
     ShapeFlow(FunctionGraph graph, ShapeRecovery recovery, long left) {
@@ -122,7 +122,7 @@ final class ShapeFlow {
         return left;
     }
 
-    /** Returns what holds whenever the function returns; null when that is not known, or it never does. */
+    /** Returns the facts common to all returns of the function; null when unknown, or when the function never returns. */
     @Nullable
     ShapeSummary summary() {
         if ((long) graph.blocks.size() * size > MAX_STATE) {
@@ -157,7 +157,7 @@ final class ShapeFlow {
         return state;
     }
 
-    /** Analyses a block and queues its successors; returns false at the end of the work limit. */
+    /** Analyses a block and queues the successors; returns false at the end of the work limit. */
     private boolean pass(Block block, State state, BitSet queued, ArrayDeque<Integer> pending) {
         left -= size;
         for (Node node : block.nodes()) {
@@ -182,7 +182,7 @@ final class ShapeFlow {
         return left > 0;
     }
 
-    /** Keeps what is known on this way into a block too; returns whether that is less than before. */
+    /** Intersects the facts at a block's start with the facts on this edge; returns whether fewer facts remain than before. */
     private boolean join(int block, State state) {
         State known = entry[block];
         if (known == null) {

@@ -9,8 +9,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what functions of a module prove about shapes, callees first. Work is limited for each function and for all: what is beyond,
- * recursive or nested too deeply proves nothing.
+ * Finds the shapes proven by functions of a module, callees first. Work is limited for each function and for all
+ * functions. Functions beyond the limit, recursive functions and too deeply nested functions prove nothing.
  */
 final class ShapeRecovery {
     /** Approximate work limits, in registers visited. */
@@ -20,7 +20,7 @@ final class ShapeRecovery {
 
     private static final int MAX_DEPTH = 16;
 
-    /** What an import does. */
+    /** The effect of an import. */
     enum Role {
         /** Fails unless a view has this type and shape. */
         CHECK,
@@ -35,16 +35,16 @@ final class ShapeRecovery {
     private final FunctionCode[] functions;
     private final IntFunction<FunctionGraph> graphs;
     private final Role[] roles; // per import
-    private final Map<Integer, @Nullable ShapeSummary> summaries = new HashMap<>(); // null while it is made
+    private final Map<Integer, @Nullable ShapeSummary> summaries = new HashMap<>(); // null while a summary is being made
     private long left = MAX_WORK;
 
     /**
-     * Prepares.
+     * Prepares the recovery.
      *
-     * @param functions of the module
-     * @param graphs decodes one of them
-     * @param imports of the module
-     * @param views the names of imports begin with one of these
+     * @param functions the functions of the module
+     * @param graphs decodes a function
+     * @param imports the imports of the module
+     * @param views prefixes of the names of the imports on views
      */
     ShapeRecovery(
             FunctionCode[] functions, IntFunction<FunctionGraph> graphs, List<VmImport> imports, Set<String> views) {
@@ -71,13 +71,13 @@ final class ShapeRecovery {
         return roles[importOrdinal];
     }
 
-    /** Returns what holds when a function returns that was looked at before; null when nothing is known. */
+    /** Returns the facts at returns of a function examined earlier; null when nothing is known. */
     @Nullable
     ShapeSummary known(int function) {
         return summaries.get(function);
     }
 
-    /** Returns what a function proves. */
+    /** Returns the shapes proven by a function. */
     ProvenShapes proven(int function) {
         find(function, 0);
         ShapeSummary summary = known(function);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What holds whenever a function returns, in terms of its arguments. */
+/** The facts common to all returns of a function, in terms of the arguments. */
 final class ShapeSummary {
     private final @Nullable View[] checked; // per argument
     private final @Nullable ShapeValue[] results;
@@ -19,7 +19,7 @@ final class ShapeSummary {
         this.results = results;
     }
 
-    /** What also holds when it returns elsewhere. */
+    /** Returns the facts also common to another return. */
     ShapeSummary or(ShapeSummary other) {
         @Nullable View[] views = new View[checked.length];
         for (int i = 0; i < views.length; i++) {
@@ -32,7 +32,7 @@ final class ShapeSummary {
         return new ShapeSummary(views, values);
     }
 
-    /** The work that it causes at a call. */
+    /** Returns the work caused by applying this summary at a call. */
     int cost() {
         int cost = checked.length + results.length;
         for (View each : checked) {
@@ -45,11 +45,11 @@ final class ShapeSummary {
     }
 
     /**
-     * Applies it to a call.
+     * Applies the summary to a call.
      *
-     * @param operands what is known of the operands
-     * @param check receives an operand, and how it is from here on
-     * @param into receives what is known of the results
+     * @param operands the known values of the operands
+     * @param check receives an operand, and the view satisfied by the operand from here on
+     * @param into receives the known values of the results
      */
     void applyTo(
             @Nullable ShapeValue[] operands,
@@ -63,7 +63,7 @@ final class ShapeSummary {
         }
     }
 
-    /** A value in terms of the caller's. */
+    /** Returns a value in terms of the caller's values. */
     private static @Nullable ShapeValue called(@Nullable ShapeValue value, @Nullable ShapeValue[] operands) {
         return switch (value) {
             case null -> null;
@@ -81,7 +81,7 @@ final class ShapeSummary {
         };
     }
 
-    /** What that proves to callers. */
+    /** Returns the shapes proven to callers. */
     ProvenShapes proven() {
         @Nullable ProvenShape[] arguments = new ProvenShape[checked.length];
         for (int i = 0; i < arguments.length; i++) {
@@ -109,7 +109,7 @@ final class ShapeSummary {
             }
             long size = dimension instanceof Constant constant ? constant.value() : -1;
             if (size < -1) {
-                return null; // there is no such view
+                return null; // no such view exists
             }
             dimensions.add(size);
         }

@@ -3,14 +3,14 @@ package io.github.iree4j.vm.bytecode;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of the content of a register while {@link ShapeFlow} follows a function; null where nothing is. */
+/** The known content of a register while {@link ShapeFlow} follows a function; null when unknown. */
 sealed interface ShapeValue {
-    /** Whether it is in two words. */
+    /** Returns whether the value occupies two words. */
     default boolean isWide() {
         return false;
     }
 
-    /** What is known when the content may be either. */
+    /** Returns the knowledge common to two possible contents. */
     static @Nullable ShapeValue either(@Nullable ShapeValue a, @Nullable ShapeValue b) {
         if (a == null || a.equals(b)) {
             return a;
@@ -21,10 +21,10 @@ sealed interface ShapeValue {
     /** An integer. */
     record Constant(long value, @Override boolean isWide) implements ShapeValue {}
 
-    /** An argument of the function, by its place in the calling convention. */
+    /** An argument of the function, by position in the calling convention. */
     record Argument(int index, @Override boolean isWide) implements ShapeValue {}
 
-    /** A dimension of the view that is an argument. */
+    /** A dimension of a view passed as an argument. */
     record Dimension(int argument, int index) implements ShapeValue {
         @Override
         public boolean isWide() {
@@ -32,9 +32,9 @@ sealed interface ShapeValue {
         }
     }
 
-    /** A view with these elements, and dimensions of which null is not known. */
+    /** A view with these elements and dimensions; an unknown dimension is null. */
     final class View implements ShapeValue {
-        /** Higher ranks are not followed. */
+        /** The highest rank followed. */
         static final int MAX_RANK = 128;
 
         final int elementType;
@@ -58,7 +58,7 @@ sealed interface ShapeValue {
             return elementType == other.elementType && rank() == other.rank();
         }
 
-        /** What both say; null if they have nothing in common. */
+        /** Returns the knowledge common to both views; null if there is none. */
         @Nullable
         View or(View other) {
             if (!isLike(other)) {
@@ -71,7 +71,7 @@ sealed interface ShapeValue {
             return new View(elementType, common);
         }
 
-        /** What is known of a view of which both are true. If they contradict each other, there is no such view. */
+        /** Returns the knowledge about a view satisfying both. If the two contradict each other, no such view exists. */
         View and(View other) {
             if (!isLike(other)) {
                 return this;

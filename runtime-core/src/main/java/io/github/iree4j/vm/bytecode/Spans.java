@@ -5,18 +5,18 @@ import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.isa.FieldKind;
 import java.util.function.Function;
 
-/** Flattens the arguments of a variadic call: expands the spans of its convention to the sizes that the call gives. */
+/** Flattens the arguments of a variadic call: expands the spans of the convention to the sizes given by the call. */
 final class Spans {
     private Spans() {}
 
     /**
      * Expands the arguments of a convention.
      *
-     * @param convention the callee's
-     * @param sizes per argument, the number of tuples if it is a span; ignored for others
+     * @param convention the callee's convention
+     * @param sizes per argument, the number of tuples of a span; ignored for others
      * @param limit maximum number of letters
      * @param failure creates the exception for a message
-     * @return one letter per register
+     * @return a letter for each register
      */
     static String flatten(
             CallingConvention convention, int[] sizes, int limit, Function<String, IreeException> failure) {

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Splits a function that is too large for one Java method into parts, where possible not within a loop. */
+/** Splits a function too large for a single Java method into parts, where possible not within a loop. */
 final class Splitter {
     private final FunctionGraph graph;
     private final int[][] predecessors;
 
-    /** Per block, how many loops span the boundary before it. */
+    /** Per block, the number of loops spanning the boundary before the block. */
     private final int[] loopsCut;
 
     Splitter(FunctionGraph graph) {
@@ -58,7 +58,7 @@ final class Splitter {
         return parts;
     }
 
-    /** Splits a part in two; returns an empty list when it has only one block. */
+    /** Splits a part in two; returns an empty list for a part with only one block. */
     List<Part> halves(Part whole) {
         int nodes = 0;
         int count = 0;
@@ -86,7 +86,7 @@ final class Splitter {
         return halves;
     }
 
-    /** Adds a part with its previous entries and those that other parts or the interpreter use. */
+    /** Adds a part with the previous entries and the entries used by other parts or the interpreter. */
     private void add(boolean[] members, int[] before, List<Part> parts) {
         List<Integer> entries = new ArrayList<>();
         for (int block = 0; block < members.length; block++) {

@@ -13,14 +13,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stack that reports its calls to a tracer. For interpreted modules only.
+ * A stack reporting calls to a tracer. For interpreted modules only.
  *
- * <p>Costs nothing without tracing: while this class is not loaded, HotSpot knows that {@link Execution}'s methods are not overridden.
+ * <p>Costs nothing without tracing: while this class is not loaded, HotSpot knows that {@link Execution}'s methods are
+ * not overridden.
  */
 final class TracedExecution extends Execution {
     private final CallTracer tracer;
 
-    /** Whether the import that is about to be called has deferred before. */
+    /** Whether the import about to be called has already deferred. */
     private boolean waiting;
 
     TracedExecution(ContextOptions limits, CallTracer tracer) {
@@ -95,7 +96,7 @@ final class TracedExecution extends Execution {
         return frame.state.module().name() + "." + frame.function.name;
     }
 
-    /** Returns the arguments stored in a frame for its function. */
+    /** Returns the arguments stored in a frame for the frame's function. */
     private static List<@Nullable Object> arguments(Frame frame, FunctionCode function) {
         String letters = function.convention.arguments();
         List<@Nullable Object> values = new ArrayList<>(letters.length());
@@ -130,7 +131,7 @@ final class TracedExecution extends Execution {
         return values;
     }
 
-    /** Returns the results of an import, after they were stored in the caller's registers. */
+    /** Returns the results of an import, after their storage in the caller's registers. */
     private static List<@Nullable Object> results(CallSite site, Frame caller) {
         List<@Nullable Object> values = new ArrayList<>(site.resultLetters.length);
         for (int i = 0; i < site.resultLetters.length; i++) {

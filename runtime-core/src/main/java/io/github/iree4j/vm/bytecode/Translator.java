@@ -16,14 +16,14 @@ import java.util.List;
 /**
  * Translates a verified function into {@link FunctionCode}.
  *
- * <p>Layouts, first long then following ones; (x) are operands of 16 bits, [x] is the 32-bit upper half:
+ * <p>Layouts, first long then following longs; (x) are operands of 16 bits, [x] is the 32-bit upper half:
  *
  * <pre>
  * most               op (fields in order)        a fourth and later fields in one more long, 16 bits each
  * const, global      op (register) [literal, byte offset]        ordinals of reference globals in one more long
  * br, yield          op (moves) [target]         moves
  * cond_br            op (condition) (true moves) (false moves)   long: true target, false target   true moves   false moves
- * br_table           op (index) [cases]          default and cases: target, index of their moves    lists: count, moves
+ * br_table           op (index) [cases]          default and cases: target, index of moves         lists: count, moves
  * call               op [site]
  * switch             op (index) (default) (values)   long: result, type    values
  * </pre>
@@ -31,7 +31,7 @@ import java.util.List;
 final class Translator {
     private final FunctionCodeContext context;
     private final InstructionReader reader;
-    /** Block starts, in the file's code (ascending) and in ours. */
+    /** Block starts, in the file's code (ascending) and in the translated code. */
     private final int[] blockOffsets;
 
     private final int[] blockStarts;
@@ -50,11 +50,11 @@ final class Translator {
     /**
      * The context in which a function is translated.
      *
-     * @param name its name, for messages
-     * @param ordinal its index
-     * @param function its descriptor
-     * @param conventions of all functions
-     * @param importConventions of all imports
+     * @param name the name, for messages
+     * @param ordinal the index
+     * @param function the descriptor
+     * @param conventions calling conventions of all functions
+     * @param importConventions calling conventions of all imports
      */
     record FunctionCodeContext(
             String name,
@@ -112,7 +112,7 @@ final class Translator {
 
     private void start() {
         if (startCount > 0 && starts[startCount - 1] == size) {
-            startCount--; // the previous one was translated to nothing
+            startCount--; // the previous instruction was translated to nothing
         }
         if (startCount == starts.length) {
             starts = Arrays.copyOf(starts, 2 * startCount);
@@ -185,7 +185,7 @@ final class Translator {
         lastStart = size == first + 1 ? first : -1;
     }
 
-    /** Maps float operations that merely move bits to those on integers. */
+    /** Maps float operations that only move bits to the equivalent integer operations. */
     private static int renamed(int op) {
         return switch (op) {
             case Op.GLOBAL_LOAD_INDIRECT_F32 -> Op.GLOBAL_LOAD_INDIRECT_I32;
@@ -208,7 +208,7 @@ final class Translator {
         };
     }
 
-    /** Emits an instruction with registers only: three in the first long, the rest in a second one. */
+    /** Emits an instruction with registers only: three in the first long, the rest in a second long. */
     private void plain(int op, int fields) {
         emit(Code.pack(op, optional(0, fields), optional(1, fields), optional(2, fields)));
         if (fields > 3) {
@@ -290,7 +290,7 @@ final class Translator {
         int at(int index);
     }
 
-    /** Emits the copies of a branch, with pairs of words that form a 64-bit value as one, and returns their number. */
+    /** Emits the copies of a branch, combining pairs of words that form a 64-bit value, and returns the number of copies. */
     private int moves(int count, Register source, Register destination) {
         int first = size;
         for (int i = 0; i < count; i++) {
@@ -372,7 +372,7 @@ final class Translator {
         }
     }
 
-    /** Fuses a comparison and the branch on its result, with which most loops end. */
+    /** Fuses a comparison and the branch on the result, the end of most loops. */
     private void fuse(int op, int first) {
         if (op != Op.COND_BR || lastStart < 0 || lastStart != first - 1 || ((int) code[first] & 0xFFFF) != Op.COND_BR) {
             return;
@@ -395,7 +395,7 @@ final class Translator {
         }
     }
 
-    /** Replaces offsets of blocks by indices, once all are known. */
+    /** Replaces offsets of blocks by indices, once all blocks are known. */
     private void patch(int at) {
         long word = code[at];
         switch ((int) word & 0xFFFF) {
@@ -429,7 +429,7 @@ final class Translator {
         return registers;
     }
 
-    /** Drops the bank bit, which the operation implies. */
+    /** Drops the bank bit, already implied by the operation. */
     private static int operand(int register) {
         return register & ~RegisterEncoding.REF_BIT;
     }

@@ -34,26 +34,30 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles functions of a module into one hidden class: a static method per function, and two more to call it from outside and from
- * interpreted frames. Functions that are too large are split into several methods, see {@link Part}. The class is unloaded with the module.
+ * Compiles functions of a module into one hidden class: a static method per function, and two more for calls from
+ * outside and from interpreted frames. Functions that are too large are split into several methods, see {@link Part}.
+ * The class is unloaded with the module.
  */
 final class UnitCompiler {
     /** Bytes of bytecode above which HotSpot does not compile a method (-XX:HugeMethodLimit). */
     private static final int MAX_METHOD = 8000;
 
-    /** Longs of code above which the method is sure to exceed {@link #MAX_METHOD}. */
+    /** Longs of code certain to exceed {@link #MAX_METHOD}. */
     private static final int MAX_LONGS = 2500;
 
-    /** Longest function that is split: more would not fit the constants of a class. */
+    /** Longest function to split: more code would not fit the constants of a class. */
     private static final int MAX_SPLIT = 60_000;
 
     /** Instructions of a part, usually about 6000 bytes. */
     private static final int PART_NODES = 400;
 
-    /** Blocks of a split function are limited to this fraction of a part, and of that if they do not fit. */
+    /**
+     * The divisor of block sizes: blocks of a split function are limited to this fraction of a part, or, when a block
+     * does not fit, to this fraction of the previous limit.
+     */
     private static final int PIECES = 4;
 
-    /** Limits operand lists too, which are not counted in the longs. */
+    /** Longest code of a function in the file, in bytes; also limits operand lists, which are not counted in the longs. */
     private static final int MAX_BYTES = 1 << 20;
 
     private static final int MAX_ARGUMENTS = 120;
@@ -76,7 +80,7 @@ final class UnitCompiler {
     /** Methods of parts, in the order of their numbers. */
     private List<PartPlan> parts = new ArrayList<>();
 
-    /** Instructions to which the blocks of split functions are limited, by ordinal. */
+    /** For each split function by ordinal, {@code PIECES} times the limit on the instructions of a block. */
     private final Map<Integer, Integer> pieces = new TreeMap<>();
 
     /** Reasons why functions are not compiled, by ordinal. */
@@ -86,7 +90,7 @@ final class UnitCompiler {
      * The planned method of a part.
      *
      * @param ordinal the function
-     * @param splitter splits it again if it is too large
+     * @param splitter splits the part again if the method is too large
      * @param uses the uses in the function
      * @param plan the plan of the part
      */
@@ -103,7 +107,7 @@ final class UnitCompiler {
     /** Instructions of a part. */
     private final int partNodes;
 
-    /** Whether to split functions that would fit one method too. */
+    /** Whether to split even functions fitting a single method. */
     private final boolean alwaysSplit;
 
     UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def) {
@@ -124,11 +128,12 @@ final class UnitCompiler {
     }
 
     /**
-     * Compiles the functions that can be compiled, and publishes them to callers.
+     * Compiles as many of the functions as possible, and publishes the compiled functions to callers.
      *
      * @param wanted the functions
-     * @param looping a function in whose loop threads are, to move them out of the interpreter; null if there is none
-     * @param pc an index in that loop
+     * @param looping a function with threads in a loop, to move the threads out of the interpreter; null if there is
+     *     none
+     * @param pc an index in the loop
      */
     void compile(List<FunctionCode> wanted, @Nullable FunctionCode looping, int pc) {
         for (FunctionCode function : wanted) {
@@ -189,7 +194,7 @@ final class UnitCompiler {
         return new FunctionGraph(function, isa, body, maxNodes);
     }
 
-    /** Splits a function that is too large for one method; the next time, into blocks of fewer instructions. */
+    /** Splits a function too large for a method; on repetition, into blocks of fewer instructions. */
     private void split(int ordinal) {
         int piece = pieces.merge(ordinal, partNodes, (before, all) -> before / PIECES);
         FunctionGraph graph = graphOf(functions[ordinal], Math.max(1, piece / PIECES));
@@ -215,12 +220,12 @@ final class UnitCompiler {
         }
     }
 
-    /** Handles a function that does not fit one method: splits it. */
+    /** Splits a function too large for a method. */
     private void retreat(int ordinal, String reason) {
         plans.remove(ordinal);
         try {
             if (isSplit(ordinal)) {
-                throw new NotCompiledException(reason); // one of its loops is a part already
+                throw new NotCompiledException(reason); // a loop of the function is a part already
             }
             split(ordinal);
         } catch (NotCompiledException e) {
@@ -228,10 +233,10 @@ final class UnitCompiler {
         }
     }
 
-    /** Handles parts that do not fit one method: splits them further. */
+    /** Splits parts too large for a method further. */
     private void retreat(Map<Integer, String> tooLarge) {
         List<PartPlan> kept = new ArrayList<>();
-        Set<Integer> smaller = new TreeSet<>(); // functions with a block that is too large
+        Set<Integer> smaller = new TreeSet<>(); // functions with a block too large for a method
         for (int i = 0; i < parts.size(); i++) {
             PartPlan part = parts.get(i);
             String reason = tooLarge.get(i);
@@ -256,7 +261,7 @@ final class UnitCompiler {
         smaller.forEach(this::split);
     }
 
-    /** Finds the functions that may defer: those that yield, call imports, or call functions that may defer. */
+    /** Finds the functions that may defer by yielding, calling imports, or calling functions that may defer. */
     private boolean[] deferring(boolean[] contained) {
         boolean[] deferring = new boolean[functions.length];
         boolean changed = true;
@@ -329,9 +334,9 @@ final class UnitCompiler {
     }
 
     /**
-     * Handles methods above 64 KiB, which the JDK refuses when it has them all, without saying which they are.
+     * Handles methods above 64 KiB. After receiving all methods, the JDK refuses the class without naming the methods.
      *
-     * @return whether there were some
+     * @return whether there were such methods
      */
     private boolean retreatFromHuge(UnitLayout layout, List<Integer> ordinals) {
         Map<Integer, String> tooLarge = new TreeMap<>();
@@ -360,7 +365,7 @@ final class UnitCompiler {
         return found;
     }
 
-    /** Why the JDK refuses a class with one method, which is not used; null if it does not. */
+    /** Returns the JDK's reason to refuse a class with a single method; null if not refused. The class is not used. */
     private static @Nullable String refusal(UnitLayout layout, Consumer<ClassBuilder> method) {
         try {
             ClassFile.of().build(layout.self(), method);
@@ -465,7 +470,7 @@ final class UnitCompiler {
         code.iconst_1().ireturn();
     }
 
-    /** Calls the function with the arguments on the stack; returns at once if it has deferred, else with its result in a local. */
+    /** Calls the function with the arguments on the stack; returns at once if the function has deferred, else stores the result in a local. */
     private static void invoke(CodeBuilder code, UnitLayout layout, FunctionCode function, int x, int result) {
         code.invokestatic(layout.self(), layout.methodOf(function.ordinal), FunctionEmitter.typeOf(function));
         TypeKind kind = TypeKind.from(FunctionEmitter.resultOf(function));
@@ -509,7 +514,7 @@ final class UnitCompiler {
         });
     }
 
-    /** Emits the dispatch to parts, with one number per entry of all parts. */
+    /** Emits the dispatch to parts, with a number for each entry of all parts. */
     private void dispatchParts(ClassBuilder type, UnitLayout layout) {
         MethodTypeDesc own = MethodTypeDesc.of(CD_int, CD_int, EXECUTION, FRAME, STATE);
         type.withMethodBody("part", own, 0, code -> {

@@ -8,7 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The layout of a class of compiled functions, shared by their emitters. */
+/** The layout of a class of compiled functions, shared by the emitters. */
 final class UnitLayout {
     private final FunctionCode[] functions;
     private final boolean[] contained;
@@ -21,8 +21,8 @@ final class UnitLayout {
      * Describes a class.
      *
      * @param functions all functions of the module
-     * @param contained which of them the class contains
-     * @param deferring which of those may defer
+     * @param contained whether the class contains a function, per function
+     * @param deferring whether a contained function may defer, per function
      */
     UnitLayout(FunctionCode[] functions, boolean[] contained, boolean[] deferring) {
         this.functions = functions;
@@ -51,7 +51,7 @@ final class UnitLayout {
         return "f" + ordinal;
     }
 
-    /** Returns the class's constant for an object that is passed to it when it is defined. */
+    /** Returns the class's constant for an object passed to the class when defined. */
     DynamicConstantDesc<?> constant(Object value, ClassDesc type) {
         int index = indices.computeIfAbsent(value, v -> {
             constants.add(v);

@@ -3,9 +3,9 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * A module was written by a compiler release whose bytecode this runtime does not support.
+ * Detail of a failure to read a module written by a compiler release with an unsupported version of bytecode.
  *
- * @param major of the bytecode's version
- * @param minor of the bytecode's version
+ * @param major the major version of the bytecode
+ * @param minor the minor version of the bytecode
  */
 public record UnsupportedVersion(int major, int minor) implements FailureDetail {}

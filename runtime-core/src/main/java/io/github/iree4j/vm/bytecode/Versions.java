@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.isa.Isa;
 
-/** The supported bytecode versions, and the IREE releases that write them. */
+/** The supported bytecode versions, and the IREE releases writing these versions. */
 final class Versions {
     private Versions() {}
 

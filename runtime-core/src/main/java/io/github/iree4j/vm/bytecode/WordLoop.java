@@ -5,11 +5,12 @@ import static io.github.iree4j.vm.bytecode.Interpreter.putLong;
 
 import io.github.iree4j.vm.isa.Op;
 
-/** Runs instructions that need only the words of one frame: arithmetic, comparisons, jumps. */
+/** Runs instructions that need only the words of a single frame: arithmetic, comparisons, jumps. */
 final class WordLoop {
     /*
-     * Inner loops of programs consist of these, so this loop is separate from that of Interpreter: with no calls and five locals, HotSpot
-     * keeps all of them in registers. In one loop with calls and references, the same instructions took three times as long.
+     * Inner loops of programs consist of such instructions, so this loop is separate from Interpreter's loop: with no
+     * calls and five locals, HotSpot keeps all locals in registers. In one loop with calls and references, the same
+     * instructions took three times as long.
      */
 
     /** Backward jumps before the caller can check for cancellation. */
@@ -20,7 +21,7 @@ final class WordLoop {
     /**
      * Runs to the first instruction of another kind.
      *
-     * @return its index; or, after many backward jumps, the complement of the index to continue at
+     * @return the index of this instruction; or, after many backward jumps, the complement of the index to continue at
      */
     static int run(long[] code, int start, int[] words) {
         int pc = start;

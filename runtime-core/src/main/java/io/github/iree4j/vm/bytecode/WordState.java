@@ -24,7 +24,7 @@ final class WordState {
         return (words[word] | pairs[word >> 1]) != 0;
     }
 
-    /** Notes that a register has been written. The other word of a pair that was one value stays, as an integer, if it is used later. */
+    /** Records that a register has been written. The other word of a pair written as one value stays, as an integer, if used later. */
     void set(byte kind, int word, boolean keepsOther) {
         if (RegisterPlan.isWide(kind)) {
             pairs[word >> 1] = kind;
@@ -39,7 +39,7 @@ final class WordState {
         words[word] = kind;
     }
 
-    /** Whether writing a word has to save the other one of its pair first. */
+    /** Returns whether writing a word has to save the other word of the pair first. */
     boolean splits(int word, boolean keepsOther) {
         return keepsOther && pairs[word >> 1] != 0 && words[word ^ 1] == 0;
     }
@@ -65,13 +65,13 @@ final class WordState {
         words[move.to + 1] = pair != 0 ? 0 : (byte) Integer.lowestOneBit(high);
     }
 
-    /** Notes that a word was overwritten with an unused value. */
+    /** Records that a word was overwritten with an unused value. */
     void forget(int word, boolean keepsOther) {
         set(I, word, keepsOther);
         words[word] = 0;
     }
 
-    /** Returns the cheapest form to read a single word in; 0 when it has none. */
+    /** Returns the cheapest form for reading a single word; 0 when there is none. */
     byte formOf(int word) {
         return words[word] != 0 ? (byte) Integer.lowestOneBit(words[word]) : pairs[word >> 1] != 0 ? I : 0;
     }

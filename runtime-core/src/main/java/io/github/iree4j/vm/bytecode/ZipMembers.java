@@ -8,8 +8,9 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32;
 
 /**
- * The members of a module that is also a zip file: the tables and each constant outside of them, stored without compression. They are
- * listed at the end of the file (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16; 64-bit numbers in 4.3.14, 4.3.15 and 4.5.3).
+ * The members of a module that is also a zip file: the tables and each constant outside of the tables, stored without
+ * compression. The members are listed at the end of the file (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16; 64-bit numbers
+ * in 4.3.14, 4.3.15 and 4.5.3).
  */
 final class ZipMembers {
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -24,7 +25,7 @@ final class ZipMembers {
     private static final int END_BYTES = 22;
     private static final int LARGE_END = 0x0606_4B50;
     private static final int LARGE_END_BYTES = 56;
-    private static final int LOCATOR = 0x0706_4B50; // of the 64-bit end record, before the ordinary one
+    private static final int LOCATOR = 0x0706_4B50; // of the 64-bit end record, before the ordinary end record
     private static final int LOCATOR_BYTES = 20;
     private static final long ELSEWHERE = 0xFFFF_FFFFL; // in place of a 64-bit number
     private static final int LARGE_NUMBERS = 1; // the extra field with 64-bit numbers
@@ -41,7 +42,7 @@ final class ZipMembers {
     /**
      * Verifies the checksum of each member. Does nothing when the file is not a zip.
      *
-     * @throws IreeException DATA_LOSS naming the member that differs, or the missing part of the zip
+     * @throws IreeException DATA_LOSS naming the differing member, or the missing part of the zip
      */
     static void check(MemorySegment file, String name) {
         if (file.byteSize() >= LOCAL_HEADER_BYTES && file.get(I32, 0) == LOCAL_HEADER) {
@@ -56,14 +57,14 @@ final class ZipMembers {
         long count = large < 0 ? u16(end + 10) : file.get(I64, large + 32);
         for (long left = count; left != 0; left--) {
             if (!has(at, ENTRY_BYTES) || file.get(I32, at) != ENTRY) {
-                throw cutOff(); // an entry that is not found would leave its member unchecked
+                throw cutOff(); // a missing entry would leave a member unchecked
             }
             long extra = at + ENTRY_BYTES + u16(at + 28);
             long next = extra + u16(at + 30) + u16(at + 32);
             if (next > file.byteSize()) {
                 throw cutOff();
             }
-            if (u16(at + 10) == 0) { // stored; the compiler writes no others
+            if (u16(at + 10) == 0) { // stored; the compiler writes no other kind of entry
                 check(at, extra, extra + u16(at + 30));
             }
             at = next;
@@ -82,7 +83,7 @@ final class ZipMembers {
         return end;
     }
 
-    /** Returns the position of the 64-bit end record; -1 when the ordinary one says everything. */
+    /** Returns the position of the 64-bit end record; -1 when the ordinary record is sufficient. */
     private long largeEnd(long end) {
         if (u32(end + 16) != ELSEWHERE) {
             return -1;

@@ -14,10 +14,10 @@ public final class FeatureBits {
     /** May yield, and is resumed later. */
     public static final int YIELD = 4;
 
-    /** Has references to release when it fails. */
+    /** Has references to release on failure. */
     public static final int UNWIND = 8;
 
-    /** All that this runtime provides. */
+    /** All features provided by this runtime. */
     public static final int AVAILABLE = EXT_F32 | EXT_F64 | YIELD | UNWIND;
 
     private FeatureBits() {}

@@ -1,13 +1,14 @@
 package io.github.iree4j.vm.isa;
 
 /**
- * One field of an instruction.
+ * A field of an instruction.
  *
- * @param name what the field is for, for messages
- * @param kind its encoding
- * @param type the type of its registers; {@link RegisterType#ANY} when the field does not specify it or has no registers
- * @param result whether its registers are written
- * @param movable whether the MOVE bit is allowed on its references
+ * @param name the purpose of the field, for messages
+ * @param kind the encoding
+ * @param type the type of the field's registers; {@link RegisterType#ANY} when not specified by the field or without
+ *     registers
+ * @param result whether the registers are written
+ * @param movable whether the MOVE bit is allowed on references
  */
 public record Field(String name, FieldKind kind, RegisterType type, boolean result, boolean movable) {
     static Field of(String name, FieldKind kind) {

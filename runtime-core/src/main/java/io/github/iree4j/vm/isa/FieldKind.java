@@ -1,6 +1,6 @@
 package io.github.iree4j.vm.isa;
 
-/** How a field of an instruction is encoded. All numbers are little-endian. */
+/** The encoding of a field of an instruction. All numbers are little-endian. */
 public enum FieldKind {
     /** A register: u16, see {@link RegisterEncoding}. */
     REGISTER,
@@ -24,28 +24,26 @@ public enum FieldKind {
     TYPE,
     /** The offset of a block marker from the start of the function: u32. */
     TARGET,
-    /** A string: u16 length and that many bytes, neither padded nor terminated. */
+    /** A string: u16 length, then the bytes, neither padded nor terminated. */
     STRING,
-    /** Registers that are read: aligned to 2, u16 count, that many u16. */
+    /** Registers to read: aligned to 2, u16 count, then the registers as u16. */
     OPERANDS,
-    /** Registers that are written: same encoding as {@link #OPERANDS}. */
+    /** Registers to write: same encoding as {@link #OPERANDS}. */
     RESULTS,
-    /**
-     * Tuples per argument of a variadic call, {@link #NOT_A_SEGMENT} for arguments that are not spans: same encoding as {@link #OPERANDS}.
-     */
+    /** Tuples per argument of a variadic call, {@link #NOT_A_SEGMENT} for arguments without a span: same encoding as {@link #OPERANDS}. */
     SEGMENTS,
-    /** Registers copied on a branch, in order: aligned to 2, u16 count, that many pairs (u16 source, u16 target). */
+    /** Registers copied on a branch, in order: aligned to 2, u16 count, then pairs (u16 source, u16 target). */
     REMAP,
-    /** Cases of a branch table: u16 count, that many pairs of {@link #TARGET} and {@link #REMAP}. */
+    /** Cases of a branch table: u16 count, then pairs of {@link #TARGET} and {@link #REMAP}. */
     CASES;
 
-    /** Bit of a {@link #FUNCTION} field that marks an import. */
+    /** Bit of a {@link #FUNCTION} field marking an import. */
     public static final int IMPORT_BIT = 0x8000_0000;
 
-    /** Segment size that marks an ordinary argument. */
+    /** Segment size marking an ordinary argument. */
     public static final int NOT_A_SEGMENT = 0xFFFF;
 
-    /** Branch targets are below this. */
+    /** Exclusive upper bound of branch targets. */
     public static final int MAX_TARGET = 0x00FF_FFFF;
 
     /** Alignment of lists, relative to the start of the function. */

@@ -10,11 +10,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits a function body into instructions and gives access to the fields of the current one. Checks that fields lie within the body and
- * that opcodes exist, but not their values; takes time linear in the body, and memory for branch tables only.
+ * Splits a function body into instructions and gives access to the fields of the current instruction. Checks that
+ * fields lie within the body and that opcodes exist, but not the values of fields. Takes time linear in the body, and
+ * memory for branch tables only.
  *
- * <p>Its output does not depend on the version: MOVE bits that the version ignores ({@link Isa#movesEverywhere()}) are cleared, so that
- * readers of code need not know its version.
+ * <p>The output does not depend on the version: MOVE bits ignored by the version ({@link Isa#movesEverywhere()}) are
+ * cleared, so readers of code need not know the version.
  *
  * <p>Not thread-safe. Failures are INVALID_ARGUMENT with offset and bound; the caller adds module and function.
  */
@@ -40,9 +41,9 @@ public final class InstructionReader {
     private @Nullable Opcode opcode;
 
     /**
-     * Reads a function body from its start.
+     * Reads a function body from the start.
      *
-     * @param isa the version it is written for
+     * @param isa the version of the body
      * @param body the bytes, without padding; not copied
      */
     public InstructionReader(Isa isa, byte[] body) {
@@ -57,9 +58,9 @@ public final class InstructionReader {
     }
 
     /**
-     * Reads a function body from its start and returns the MOVE bits as they are, whether the version heeds them or not.
+     * Reads a function body from the start and returns the MOVE bits as they are, regardless of the version.
      *
-     * @param isa the version it is written for
+     * @param isa the version of the body
      * @param body the bytes, without padding; not copied
      * @return the reader
      */
@@ -112,7 +113,7 @@ public final class InstructionReader {
     }
 
     /**
-     * Makes {@link #next()} continue at an offset, which must be the start of an instruction.
+     * Makes {@link #next()} continue at an offset. The offset must be the start of an instruction.
      *
      * @param newOffset 0 to the length of the body
      */
@@ -126,18 +127,18 @@ public final class InstructionReader {
     }
 
     /**
-     * Returns where the current instruction starts.
+     * Returns the start of the current instruction.
      *
-     * @return offset of its first byte, prefix included
+     * @return offset of the first byte, prefix included
      */
     public int offset() {
         return offset;
     }
 
     /**
-     * Returns where the next instruction starts.
+     * Returns the start of the next instruction.
      *
-     * @return offset after the last byte of the current one
+     * @return offset after the last byte of the current instruction
      */
     public int end() {
         return end;
@@ -146,7 +147,7 @@ public final class InstructionReader {
     /**
      * Returns the row of the current instruction.
      *
-     * @return its opcode
+     * @return the opcode
      */
     public Opcode opcode() {
         if (opcode == null) {
@@ -156,10 +157,10 @@ public final class InstructionReader {
     }
 
     /**
-     * Returns where a field is, for messages.
+     * Returns the position of a field, for messages.
      *
      * @param field index in {@link Opcode#fields()}
-     * @return offset of its first byte after alignment and of list elements after the count
+     * @return offset of the field's first byte, after alignment, and for lists after the count
      */
     public int offset(int field) {
         return start[field];
@@ -169,7 +170,7 @@ public final class InstructionReader {
      * Reads a {@link FieldKind#REGISTER}.
      *
      * @param field index in {@link Opcode#fields()}
-     * @return its 16 bits, see {@link RegisterEncoding}
+     * @return the 16 bits, see {@link RegisterEncoding}
      */
     public int register(int field) {
         return heeded(u16(start[field]), registerMask);
@@ -199,7 +200,7 @@ public final class InstructionReader {
      * Reads a {@link FieldKind#STRING}.
      *
      * @param field index in {@link Opcode#fields()}
-     * @return the bytes as UTF-8, malformed ones replaced
+     * @return the bytes as UTF-8, malformed sequences replaced
      */
     public String string(int field) {
         return new String(body, start[field], u16(start[field] - 2), StandardCharsets.UTF_8);
@@ -344,7 +345,7 @@ public final class InstructionReader {
         return position;
     }
 
-    /** Returns where the elements of the list start that is encoded at or, due to alignment, just after a position. */
+    /** Returns the start of the elements of the list encoded at a position or, due to alignment, just after. */
     private int list(int position, int elementBytes, String name) {
         int aligned = (position + FieldKind.LIST_ALIGNMENT - 1) & -FieldKind.LIST_ALIGNMENT;
         int count = u16(require(aligned, 2, name));

@@ -8,15 +8,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The instruction set of one bytecode version: its opcode numbers, prefixes and operations, the features it can require, and whether it
- * heeds MOVE bits.
+ * The instruction set of a bytecode version: opcode numbers, prefixes and operations, the features available as
+ * requirements, and the treatment of MOVE bits.
  *
- * <p>Taken from {@code iree/vm/bytecode/isa/isa.json} and, for versions before 17, from the history of {@code
- * compiler/Dialect/VM/IR/VMOpcodes*.td} and {@code iree/vm/bytecode/utils/isa.h} in IREE's repository. From 15 on, operations were added
- * but never renumbered or changed; a version's table has all operations added while it was current. Immutable.
+ * <p>Taken from {@code iree/vm/bytecode/isa/isa.json} and, for versions before 17, from the history of
+ * {@code compiler/Dialect/VM/IR/VMOpcodes*.td} and {@code iree/vm/bytecode/utils/isa.h} in IREE's repository. From 15
+ * on, operations were added but never renumbered or changed; a version's table has all operations added while the
+ * version was current. Immutable.
  */
 public final class Isa {
-    /** Bytecode 17.0, of IREE 3.11 and later: calls that can yield, and feature bits for yielding and for unwinding. */
+    /** Bytecode 17.0, of IREE 3.11 and later: yieldable calls, and feature bits for yielding and for unwinding. */
     public static final Isa V17_0 = new Isa(
             17,
             0,
@@ -37,8 +38,9 @@ public final class Isa {
             FloatOpcodes17.F64_ROWS);
 
     /**
-     * Bytecode 15.0, of IREE from March 2023 to 3.9. Its compilers set MOVE bits on every last use, but its runtimes heeded them only in
-     * calls between functions of the module, returns, branches, switches and traces; see {@link InstructionReader}.
+     * Bytecode 15.0, of IREE from March 2023 to 3.9. Compilers of this version set MOVE bits on every last use, but
+     * runtimes heeded MOVE bits only in calls between functions of the module, returns, branches, switches and traces;
+     * see {@link InstructionReader}.
      */
     public static final Isa V15_0 = new Isa(
             15,
@@ -102,7 +104,7 @@ public final class Isa {
     }
 
     /**
-     * Finds the table for the version that a module requires: same major, minor at least as high.
+     * Finds the table for the version required by a module: same major, minor at least as high.
      *
      * @param major the module's major version
      * @param minor the module's minor version
@@ -136,7 +138,7 @@ public final class Isa {
     }
 
     /**
-     * Returns the features that modules of this version can require.
+     * Returns the features available as requirements in modules of this version.
      *
      * @return {@link FeatureBits}
      */
@@ -145,8 +147,8 @@ public final class Isa {
     }
 
     /**
-     * Returns whether a MOVE bit empties the register wherever the operation allows one. Otherwise bits on single registers and on
-     * arguments of imports are ignored.
+     * Returns whether a MOVE bit empties the register wherever the operation allows a MOVE bit. Otherwise bits on
+     * single registers and on arguments of imports are ignored.
      *
      * @return false for version 15
      */
@@ -177,7 +179,7 @@ public final class Isa {
     /**
      * Finds the row of an operation.
      *
-     * @param op one of {@link Op}
+     * @param op an operation of {@link Op}
      * @return the row, or null when this version does not have the operation
      */
     public @Nullable Opcode opcode(int op) {
@@ -205,7 +207,7 @@ public final class Isa {
     }
 
     /**
-     * Finds the group that a byte is the prefix of.
+     * Finds the group with a given prefix byte.
      *
      * @param first 0 to 255
      * @return the group, or null when the byte is not a prefix

@@ -1,10 +1,11 @@
 package io.github.iree4j.vm.isa;
 
 /**
- * Identities of the VM's operations, independent of how a bytecode version numbers them.
+ * Identities of the VM's operations, independent of the numbering of a bytecode version.
  *
- * <p>The numbers are dense, ordered in groups (core, f32, f64) and internal to this runtime: no file contains them. A table of a bytecode
- * version ({@link Isa}) maps that version's opcode numbers to these; interpreter and translator switch on these and nothing else.
+ * <p>The numbers are dense, ordered in groups (core, f32, f64) and internal to this runtime: no file contains these
+ * numbers. A table of a bytecode version ({@link Isa}) maps the version's opcode numbers to these; interpreter and
+ * translator switch on these and nothing else.
  */
 public final class Op {
 
@@ -285,7 +286,7 @@ public final class Op {
     public static final int ROUND_F64_EVEN = 263;
     public static final int FPOWI_F64 = 264;
 
-    /** Number of operations; all identities are below it. */
+    /** Number of operations, and exclusive upper bound of identities. */
     public static final int COUNT = 265;
 
     private Op() {}

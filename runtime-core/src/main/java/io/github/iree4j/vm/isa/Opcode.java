@@ -3,12 +3,12 @@ package io.github.iree4j.vm.isa;
 import java.util.List;
 
 /**
- * One row of a bytecode version's table.
+ * A row of a bytecode version's table.
  *
- * @param set the group its number belongs to
- * @param number the byte that encodes it in that group
- * @param op its operation, one of {@link Op}
- * @param mnemonic its name in VMASM, without the leading {@code vm.}, for example {@code add.i32}
+ * @param set the group of the number
+ * @param number the encoding in the group, a byte
+ * @param op the operation, see {@link Op}
+ * @param mnemonic the name in VMASM, without the leading {@code vm.}, for example {@code add.i32}
  * @param fields the fields after the opcode, in order
  */
 public record Opcode(OpcodeSet set, int number, int op, String mnemonic, List<Field> fields) {
@@ -43,7 +43,7 @@ public record Opcode(OpcodeSet set, int number, int op, String mnemonic, List<Fi
     }
 
     /**
-     * Returns whether the instruction is the marker that starts a block.
+     * Returns whether the instruction is the marker at the start of a block.
      *
      * @return true for the block marker
      */

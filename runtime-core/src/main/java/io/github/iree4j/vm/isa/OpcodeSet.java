@@ -1,8 +1,8 @@
 package io.github.iree4j.vm.isa;
 
-/** A group of opcodes with its own numbering, and the feature that a function must require to use it. */
+/** A group of opcodes with a separate numbering, and the feature to be required by functions using the group. */
 public enum OpcodeSet {
-    /** One byte each. */
+    /** Single-byte opcodes. */
     CORE(0),
     /** Behind a prefix byte. */
     EXT_F32(FeatureBits.EXT_F32),
@@ -16,9 +16,9 @@ public enum OpcodeSet {
     }
 
     /**
-     * Returns the requirement bit that a function using the group must have.
+     * Returns the requirement bit of functions using the group.
      *
-     * @return one of {@link FeatureBits}, or 0
+     * @return a bit of {@link FeatureBits}, or 0
      */
     public int requirement() {
         return requirement;

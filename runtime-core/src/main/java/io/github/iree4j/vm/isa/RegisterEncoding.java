@@ -1,8 +1,8 @@
 package io.github.iree4j.vm.isa;
 
 /**
- * The 16 bits of a register operand ({@code iree/vm/bytecode/isa/isa.h}): bit 15 set means reference bank, and then bit 14 means MOVE
- * and the low 14 bits are the ordinal; otherwise the low 15 bits are the ordinal of a word.
+ * The 16 bits of a register operand ({@code iree/vm/bytecode/isa/isa.h}): bit 15 set means reference bank, and then bit
+ * 14 means MOVE and the low 14 bits are the ordinal; otherwise the low 15 bits are the ordinal of a word.
  */
 public final class RegisterEncoding {
     /** Set for registers of the reference bank. */
@@ -11,10 +11,10 @@ public final class RegisterEncoding {
     /** Set on a reference whose register is emptied by the instruction. */
     public static final int MOVE_BIT = 0x4000;
 
-    /** Most words a frame can have. */
+    /** Most words of a frame. */
     public static final int MAX_WORDS = 0x7FFF;
 
-    /** Most reference registers a frame can have. */
+    /** Most reference registers of a frame. */
     public static final int MAX_REFS = 0x3FFF;
 
     private RegisterEncoding() {}

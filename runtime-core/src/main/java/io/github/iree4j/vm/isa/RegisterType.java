@@ -1,6 +1,6 @@
 package io.github.iree4j.vm.isa;
 
-/** The type of a register operand, which determines its bank and its number of words. */
+/** The type of a register operand, determining the bank and the number of words. */
 public enum RegisterType {
     /** One word of the value bank. */
     I32,
@@ -12,7 +12,7 @@ public enum RegisterType {
     F64,
     /** One register of the reference bank. */
     REF,
-    /** Either bank; the bank bit of the operand says which (operand lists of calls, branches, traces). */
+    /** Either bank, selected by the bank bit of the operand (operand lists of calls, branches, traces). */
     ANY;
 
     /**

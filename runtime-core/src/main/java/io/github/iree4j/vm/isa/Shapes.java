@@ -7,7 +7,7 @@ import static io.github.iree4j.vm.isa.RegisterType.REF;
 
 import java.util.List;
 
-/** The field lists that opcodes share ({@code iree/vm/bytecode/isa/isa.json}, encodings). */
+/** The field lists shared by opcodes ({@code iree/vm/bytecode/isa/isa.json}, encodings). */
 final class Shapes {
     static final List<Field> BLOCK = List.of();
 

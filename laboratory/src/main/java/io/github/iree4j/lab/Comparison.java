@@ -76,7 +76,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
         List<Way> ways = new ArrayList<>();
         for (WaitKnowledge each : List.of(WaitKnowledge.EVENTS, WaitKnowledge.TIMELINES, WaitKnowledge.FRONTIERS)) {
             LabResult result = LabRun.run(queues, options.withKnowledge(each));
-            ways.add(new WayReader(result, each).read());
+            ways.add(new StrategyMetrics(result, each).read());
         }
         return new Comparison(queues, ways);
     }

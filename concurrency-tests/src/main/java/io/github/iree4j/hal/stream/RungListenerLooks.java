@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "the listener slept on")
 @State
 public class RungListenerLooks {
-    private final Bell bell = new Bell();
+    private final Doorbell bell = new Doorbell();
     private volatile Thread listener;
     private volatile boolean begun;
     private volatile boolean slept;

@@ -75,7 +75,7 @@ final class Copies {
         long start = buffer.offset() + within;
         long length = used.end(bytes);
         Copy copy = copies.computeIfAbsent(buffer.allocatedBuffer(), Copy::new);
-        copy.first = Math.min(copy.first, start & -Crossing.ALIGNMENT);
+        copy.first = Math.min(copy.first, start & -CrossDeviceOperation.ALIGNMENT);
         copy.end = Math.max(copy.end, start + length);
         slots.put(slot, new Slot(copy, start, length, used));
     }
@@ -89,11 +89,11 @@ final class Copies {
      *
      * @param flags execute flags
      */
-    void execute(Crossing crossing, CopyingQueue queue, long flags) {
+    void execute(CrossDeviceOperation crossing, CopyingQueue queue, long flags) {
         long bytes = 0;
         for (Copy each : copies.values()) {
             each.place = bytes;
-            bytes = Math.addExact(bytes, each.end - each.first + Crossing.ALIGNMENT - 1 & -Crossing.ALIGNMENT);
+            bytes = Math.addExact(bytes, each.end - each.first + CrossDeviceOperation.ALIGNMENT - 1 & -CrossDeviceOperation.ALIGNMENT);
         }
         // One allocation, so that executions cannot deadlock over several allocations.
         Buffer memory = crossing.copy(bytes);

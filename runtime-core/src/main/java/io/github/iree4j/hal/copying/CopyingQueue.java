@@ -145,7 +145,7 @@ final class CopyingQueue implements DeviceQueue {
             queue.copy(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
             return;
         }
-        Crossing.submit(this, wait, signal, crossing -> {
+        CrossDeviceOperation.submit(this, wait, signal, crossing -> {
             source.require("copy source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
             target.require("copy target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
             long bytes = source.checkRange("copy source", sourceOffset, length);
@@ -210,7 +210,7 @@ final class CopyingQueue implements DeviceQueue {
             once.finish();
             execute(wait, signal, once, bindings, 0);
         } catch (IreeException e) {
-            Crossing.fail(signal, e);
+            CrossDeviceOperation.fail(signal, e);
         }
     }
 
@@ -232,7 +232,7 @@ final class CopyingQueue implements DeviceQueue {
             table = own.complete(bindings);
             copies = table == null ? null : new Copies(view, own, table);
         } catch (IreeException e) {
-            Crossing.fail(signal, e);
+            CrossDeviceOperation.fail(signal, e);
             return;
         }
         if (copies == null || copies.isEmpty()) {
@@ -240,7 +240,7 @@ final class CopyingQueue implements DeviceQueue {
         } else {
             // Copies are released directly after submission.
             long kept = flags & ~EXECUTE_BORROW_BINDING_TABLE_LIFETIME;
-            Crossing.submit(this, wait, signal, crossing -> copies.execute(crossing, this, kept));
+            CrossDeviceOperation.submit(this, wait, signal, crossing -> copies.execute(crossing, this, kept));
         }
     }
 

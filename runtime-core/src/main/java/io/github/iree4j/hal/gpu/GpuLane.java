@@ -2,7 +2,7 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
-import io.github.iree4j.hal.stream.Bell;
+import io.github.iree4j.hal.stream.Doorbell;
 import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.GroupCall;
@@ -73,7 +73,7 @@ final class GpuLane implements Lane {
     private boolean stuck; // whether the end of the stream's work cannot be observed
 
     private final Thread thread;
-    private final Bell bell = new Bell(); // for the thread
+    private final Doorbell bell = new Doorbell(); // for the thread
     private volatile boolean stopped;
 
     /** A submission, and the event to be recorded after the submission. */

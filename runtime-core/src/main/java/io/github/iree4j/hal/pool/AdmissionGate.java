@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -299,15 +299,15 @@ public final class AdmissionGate {
     }
 
     /**
-     * Whether calls without a stake in the list run: more is committed than to the calls in the list. Under the lock of
+     * Whether calls without a holding in the list run: more is committed than to the calls in the list. Under the lock of
      * the set, so that no call enters the list meanwhile.
      */
-    boolean runsOthers(StakeList stakes) {
+    boolean runsOthers(HoldingList holdings) {
         synchronized (lock) {
-            long running = all.running(); // read first: a later commitment is not in the sum, since its call has no stake
+            long running = all.running(); // read first: a later commitment is not in the sum, since its call has no holding
             Set<Admission> known = new HashSet<>(); // several calls may share an admission
-            for (Stake stake : stakes) {
-                Admission call = stake.holder.admission(this);
+            for (Holding holding : holdings) {
+                Admission call = holding.holder.admission(this);
                 if (call != null && call.isAdmitted() && known.add(call)) {
                     running -= all.part(call.committed()) - all.part(call.inputs());
                 }

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
@@ -33,7 +33,7 @@ final class Allotment {
     private final Serving serving = new Serving();
     private final PoolSet set;
     private final AdmissionGate gate;
-    private final Knots knots;
+    private final DeadlockDetector detector;
     private final Turns turns;
     private final Shortage shortage;
     private final BooleanSupplier busy;
@@ -67,9 +67,9 @@ final class Allotment {
         this.observation = builder.observation;
         this.alignment = builder.provider.alignment();
         this.capacity = builder.provider.capacity();
-        this.knots = new Knots(builder, set, pools, slabs, deaths, gate);
-        this.shortage = new Shortage(builder, pools, slabs, knots.resolution(), knots.stakes(), accounts);
-        this.turns = new Turns(line, knots, slabs, gate, Math.min(builder.budget, capacity));
+        this.detector = new DeadlockDetector(builder, set, pools, slabs, deaths, gate);
+        this.shortage = new Shortage(builder, pools, slabs, detector.resolution(), detector.holdings(), accounts);
+        this.turns = new Turns(line, detector, slabs, gate, Math.min(builder.budget, capacity));
     }
 
     /** Whether nothing is reserved, so that nothing will be released. */
@@ -92,10 +92,10 @@ final class Allotment {
         long length = check(pool, request);
         Account account = account(request);
         MemoryHolder holder = request.holder();
-        Stake stake = holder == null ? null : holder.knownStakeIn(set);
+        Holding holding = holder == null ? null : holder.knownHoldingIn(set);
         boolean isBehind = !request.persistent() && line.isHeldUp(request.age());
         if (isBehind && staysBehind(account)
-                || isAnybodyWaiting() && !turns.mayGo(null, pool, request.age(), account, stake, length, live)) {
+                || isAnybodyWaiting() && !turns.mayGo(null, pool, request.age(), account, holding, length, live)) {
             match.forget();
             return null;
         }
@@ -105,7 +105,7 @@ final class Allotment {
     private Account account(ReservationRequest request) {
         Account account = accounts.of(request.consumer());
         if (account.claim == null && account.quota != Long.MAX_VALUE) {
-            account.claim = new Claim(account.quota, account, knots, gate);
+            account.claim = new Claim(account.quota, account, detector, gate);
         }
         return account;
     }
@@ -167,9 +167,9 @@ final class Allotment {
             return null;
         }
         MemoryHolder holder = request.holder();
-        Stake stake = holder == null ? null : holder.stakeIn(set);
-        block.reserved(needed, request.persistent(), account, stake);
-        if (!turns.leavesPlace(waiter, account, stake)) {
+        Holding holding = holder == null ? null : holder.holdingIn(set);
+        block.reserved(needed, request.persistent(), account, holding);
+        if (!turns.leavesPlace(waiter, account, holding)) {
             isLeft = true;
             block.released();
             pool.store.give(block, block.death);
@@ -177,8 +177,8 @@ final class Allotment {
         }
         pool.reserved(needed, request.persistent(), match.verdict());
         account.users++;
-        knots.reserved(stake, account, needed, request.persistent(), turns.grants());
-        turns.granted(age, pool, account, stake, request.persistent(), needed); // before the quota has less
+        detector.reserved(holding, account, needed, request.persistent(), turns.grants());
+        turns.granted(age, pool, account, holding, request.persistent(), needed); // before the quota has less
         account.add(needed, request.persistent());
         live += needed;
         livePeak = Math.max(livePeak, live);
@@ -187,7 +187,7 @@ final class Allotment {
                 block,
                 needed,
                 account,
-                stake,
+                holding,
                 turns.grants(),
                 request.persistent(),
                 request.size(),
@@ -239,9 +239,9 @@ final class Allotment {
     private boolean mayGrow(
             @Nullable Waiter waiter, Pool pool, ReservationRequest request, Account account, long needed, long aligned) {
         MemoryHolder holder = request.holder();
-        Stake stake = holder == null ? null : holder.knownStakeIn(set);
+        Holding holding = holder == null ? null : holder.knownHoldingIn(set);
         long bytes = pool.store.growth(needed, aligned, Math.min(slabs.budget, pool.options.budget()));
-        return turns.leavesPlace(waiter, account, stake, pool, bytes);
+        return turns.leavesPlace(waiter, account, holding, pool, bytes);
     }
 
     // ---- Taking memory back.
@@ -278,7 +278,7 @@ final class Allotment {
         reservation.block.released();
         reservation.account.add(-length, reservation.persistent);
         reservation.account.users--;
-        knots.released(reservation.stake, reservation.account, length, reservation.persistent);
+        detector.released(reservation.holding, reservation.account, length, reservation.persistent);
         turns.released(reservation);
         live -= length;
         releasing -= reservation.announced ? length : 0;
@@ -299,14 +299,14 @@ final class Allotment {
                 request,
                 pool,
                 account,
-                request.holder() instanceof MemoryHolder holder ? holder.stakeIn(set) : null,
+                request.holder() instanceof MemoryHolder holder ? holder.holdingIn(set) : null,
                 listener,
                 request.age() == ReservationRequest.YOUNGEST ? set.nextAge() : request.age(),
                 clock.getAsLong(),
                 byQuota);
         line.add(waiter); // POOL-3
         pool.waits(waiter);
-        knots.joined(waiter);
+        detector.joined(waiter);
         watchDeaths();
         PoolObserver observer = observation.observer();
         if (observer != null) {
@@ -346,13 +346,13 @@ final class Allotment {
             watchDeaths();
         }
         if (line.size() > 0) {
-            knots.suspect(); // KNOT-1
+            detector.suspect(); // KNOT-1
         }
     }
 
     /** Re-scans the line since work under way has ended. */
     void workEnded() {
-        knots.workEnded();
+        detector.workEnded();
         serve();
     }
 
@@ -364,13 +364,13 @@ final class Allotment {
         long now = clock.getAsLong();
         turns.endBefore(now);
         long grants = turns.grants();
-        if (knots.isStill(now, slabs.isGrowing(), grants)) { // everything may wait for requests held back by claims
+        if (detector.isStill(now, slabs.isGrowing(), grants)) { // everything may wait for requests held back by claims
             turns.suspend(true);
             serve();
             turns.suspend(false);
         }
         boolean growing = slabs.isGrowing() || turns.grants() > grants;
-        for (Knots.Verdict verdict : knots.review(line.all(), now, growing)) {
+        for (DeadlockDetector.Verdict verdict : detector.review(line.all(), now, growing)) {
             Waiter waiter = verdict.waiter();
             if (verdict.helped() != null) {
                 turns.help(verdict.helped());
@@ -395,7 +395,7 @@ final class Allotment {
         @Override
         public boolean mayGo(Waiter waiter, boolean isBehind) {
             return !(isBehind && staysBehind(waiter.account))
-                    && turns.mayGo(waiter, waiter.pool, waiter.age, waiter.account, waiter.stake, waiter.length, live);
+                    && turns.mayGo(waiter, waiter.pool, waiter.age, waiter.account, waiter.holding, waiter.length, live);
         }
 
         @Override
@@ -412,7 +412,7 @@ final class Allotment {
     }
 
     private void left(Waiter waiter) {
-        knots.left(waiter);
+        detector.left(waiter);
         turns.left(waiter);
         waiter.account.users--;
         waiter.pool.waited(waiter, clock.getAsLong());
@@ -439,8 +439,8 @@ final class Allotment {
     }
 
     /** Records that a holder may have ended. */
-    void reviewed(Stake stake) {
-        knots.reviewed(stake);
+    void reviewed(Holding holding) {
+        detector.reviewed(holding);
     }
 
     // ---- Messages and statistics.

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import org.jspecify.annotations.Nullable;
 
 /** A part of a slab, free or reserved. This object is the whole state of the block; the state does not grow with the number of uses. */
@@ -19,7 +19,7 @@ final class Block {
     Account account;
 
     @Nullable
-    Stake stake;
+    Holding holding;
 
     /**
      * The work that must have finished before the bytes of a free block are reused; for a reserved block, the value at
@@ -65,17 +65,17 @@ final class Block {
     }
 
     /** Records the new owners. */
-    void reserved(long length, boolean isPersistent, Account owner, @Nullable Stake holder) {
+    void reserved(long length, boolean isPersistent, Account owner, @Nullable Holding holder) {
         used = length;
         persistent = isPersistent;
         account = owner;
-        stake = holder;
+        holding = holder;
     }
 
     /** Records that the block has no owner. */
     void released() {
         account = null;
-        stake = null;
+        holding = null;
     }
 
     /** A slab of a pool. */

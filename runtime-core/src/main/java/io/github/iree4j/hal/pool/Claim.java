@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import io.github.iree4j.hal.pool.Waiter.Overtakings;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +14,7 @@ final class Claim {
 
     final long limit;
     final @Nullable Account account; // null for the budget
-    private final Knots knots;
+    private final DeadlockDetector detector;
     private final AdmissionGate gate;
     private @Nullable Waiter waiter;
     private boolean overOlder; // whether older requests give way too
@@ -24,10 +24,10 @@ final class Claim {
     private int exceptions;
     private boolean shuts; // whether the claim has shut the gate, within the limit
 
-    Claim(long limit, @Nullable Account account, Knots knots, AdmissionGate gate) {
+    Claim(long limit, @Nullable Account account, DeadlockDetector detector, AdmissionGate gate) {
         this.limit = limit;
         this.account = account;
-        this.knots = knots;
+        this.detector = detector;
         this.gate = gate;
     }
 
@@ -96,9 +96,9 @@ final class Claim {
 
     /** Whether the request can be granted though the host releases nothing. */
     private boolean canBeMet(Waiter first) {
-        Stake own = first.stake;
+        Holding own = first.holding;
         long held = own == null || own.isOver() || !concerns(own.account) ? 0 : own.live;
-        return first.length <= limit - held - knots.kept(this);
+        return first.length <= limit - held - detector.kept(this);
     }
 
     /**
@@ -106,43 +106,43 @@ final class Claim {
      *
      * @param live bytes reserved within the limit
      */
-    boolean admits(long age, @Nullable Stake stake, long length, long live) {
+    boolean admits(long age, @Nullable Holding holding, long length, long live) {
         Waiter first = waiter;
         if (first == null
                 || !overOlder && age < first.age
-                || stake != null && stake.equals(first.stake)
+                || holding != null && holding.equals(first.holding)
                 || !suits(first)) {
             return true;
         }
         // Where enough bytes are free but not contiguous, no other request gets memory until enough bytes are
         // contiguous.
-        long room = first.length <= limit - live ? 0 : limit - first.length - beside - knots.staying(this);
-        return length <= room || stake != null && isNeeded(stake, room);
+        long room = first.length <= limit - live ? 0 : limit - first.length - beside - detector.staying(this);
+        return length <= room || holding != null && isNeeded(holding, room);
     }
 
     /** Whether the claim cannot be met while this call waits, given that the call held memory before the claim. */
-    private boolean isNeeded(Stake stake, long room) {
-        return exceptions < EXCEPTIONS && held(stake) && (stake.isWaiting() ? room : room - stake.live) < 0;
+    private boolean isNeeded(Holding holding, long room) {
+        return exceptions < EXCEPTIONS && held(holding) && (holding.isWaiting() ? room : room - holding.live) < 0;
     }
 
-    private boolean held(Stake stake) {
-        return stake.live > 0 && !isLater(stake) && concerns(stake.account);
+    private boolean held(Holding holding) {
+        return holding.live > 0 && !isLater(holding) && concerns(holding.account);
     }
 
     /** Whether a call held nothing before the claim. */
-    boolean isLater(Stake stake) {
-        return stake.heldSince >= since;
+    boolean isLater(Holding holding) {
+        return holding.heldSince >= since;
     }
 
-    void granted(@Nullable Stake stake, boolean persistent, long length) {
+    void granted(@Nullable Holding holding, boolean persistent, long length) {
         if (waiter != null) {
-            beside += stake == null && !persistent ? length : 0;
-            exceptions += stake != null && held(stake) ? 1 : 0;
+            beside += holding == null && !persistent ? length : 0;
+            exceptions += holding != null && held(holding) ? 1 : 0;
         }
     }
 
     void released(Reservation reservation) {
-        if (waiter != null && reservation.grant > since && reservation.stake == null && !reservation.persistent) {
+        if (waiter != null && reservation.grant > since && reservation.holding == null && !reservation.persistent) {
             beside -= reservation.length();
         }
     }

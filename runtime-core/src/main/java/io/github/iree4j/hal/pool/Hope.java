@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,16 +13,16 @@ final class Hope {
     static final int DEEPEST = 64; // longest chain of calls followed; chains may be cyclic
 
     private final PoolSet set;
-    private final StakeList stakes;
+    private final HoldingList holdings;
     private final Resolution resolution;
     private final AdmissionGate gate;
     private final long hostPatience;
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
 
-    Hope(PoolSet set, StakeList stakes, Resolution resolution, AdmissionGate gate, long hostPatience) {
+    Hope(PoolSet set, HoldingList holdings, Resolution resolution, AdmissionGate gate, long hostPatience) {
         this.set = set;
-        this.stakes = stakes;
+        this.holdings = holdings;
         this.resolution = resolution;
         this.gate = gate;
         this.hostPatience = hostPatience;
@@ -37,48 +37,48 @@ final class Hope {
     void look(List<Waiter> line, long now, long transientWithoutCall, long persistentWithoutCall) {
         ofNoCallTransient = transientWithoutCall;
         ofNoCallPersistent = persistentWithoutCall;
-        for (Stake stake : stakes) {
-            if (stake.failing && now - stake.failedAt >= Knots.END_NANOS) {
-                stake.failing = false; // the call continues despite the failure
+        for (Holding holding : holdings) {
+            if (holding.failing && now - holding.failedAt >= DeadlockDetector.END_NANOS) {
+                holding.failing = false; // the call continues despite the failure
             }
-            stake.hopeful = stake.failing
-                    || stake.live > 0
-                            && !stake.isOver()
-                            && (!stake.holder.isShort(gate) || gate.runsOthers(stakes))
-                            && (stake.waiting == 0 || !stake.holder.isSuspended())
-                            && before(stake) == null;
+            holding.hopeful = holding.failing
+                    || holding.live > 0
+                            && !holding.isOver()
+                            && (!holding.holder.isShort(gate) || gate.runsOthers(holdings))
+                            && (holding.waiting == 0 || !holding.holder.isSuspended())
+                            && before(holding) == null;
         }
         boolean changed = true;
         while (changed) {
             changed = false;
-            for (Stake stake : stakes) {
-                if (!stake.hopeful && isHopeful(stake, line)) {
-                    stake.hopeful = true;
+            for (Holding holding : holdings) {
+                if (!holding.hopeful && isHopeful(holding, line)) {
+                    holding.hopeful = true;
                     changed = true;
                 }
             }
         }
     }
 
-    private boolean isHopeful(Stake stake, List<Waiter> line) {
-        if (stake.live > 0 && stake.holder.isShort(gate)) { // the end of any call may make room
-            return stakes.all().stream().anyMatch(each -> each.hopeful);
+    private boolean isHopeful(Holding holding, List<Waiter> line) {
+        if (holding.live > 0 && holding.holder.isShort(gate)) { // the end of any call may make room
+            return holdings.all().stream().anyMatch(each -> each.hopeful);
         }
-        Stake before = before(stake);
-        if (before != null && before.hopeful && !stake.isOver()) {
+        Holding before = before(holding);
+        if (before != null && before.hopeful && !holding.isOver()) {
             return true;
         }
-        return stake.waiting > 0
-                && line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
+        return holding.waiting > 0
+                && line.stream().filter(each -> holding.equals(each.holding)).allMatch(this::isHopeful);
     }
 
     /** Returns the first call waiting for memory, in the chain of calls whose turn or end a holder waits for. */
-    private @Nullable Stake before(Stake stake) {
-        MemoryHolder holder = stake.holder.isBehind();
+    private @Nullable Holding before(Holding holding) {
+        MemoryHolder holder = holding.holder.isBehind();
         for (int i = 0; holder != null && i < DEEPEST; i++) {
-            Stake before = holder.knownStakeIn(set);
+            Holding before = holder.knownHoldingIn(set);
             if (before != null && before.waiting > 0) {
-                return before.equals(stake) ? null : before;
+                return before.equals(holding) ? null : before;
             }
             holder = holder.isBehind();
         }
@@ -95,10 +95,10 @@ final class Hope {
             waiter.hopeless = true;
             waiter.doubtedSince = now;
             waiter.hopelessSince = now;
-        } else if (moved && now - waiter.doubtedSince < Knots.END_NANOS) { // endless movement is no endless hope
+        } else if (moved && now - waiter.doubtedSince < DeadlockDetector.END_NANOS) { // endless movement is no endless hope
             waiter.hopelessSince = now;
         }
-        return now - waiter.hopelessSince >= Knots.CONFIRM_NANOS
+        return now - waiter.hopelessSince >= DeadlockDetector.CONFIRM_NANOS
                 && (isLostWithHost(waiter, now) || !resolution.fits(waiter, Hope::isKeptByHost));
     }
 
@@ -109,11 +109,11 @@ final class Hope {
 
     private boolean mayComeFromHost(Waiter waiter) {
         return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
-                || stakes.all().stream().anyMatch(stake -> stake.holder.isComplete() && concerns(stake, waiter));
+                || holdings.all().stream().anyMatch(holding -> holding.holder.isComplete() && concerns(holding, waiter));
     }
 
     private static boolean isKeptByHost(Block block) {
-        return block.stake == null ? block.persistent : block.stake.holder.isComplete() && !block.stake.holder.isKept();
+        return block.holding == null ? block.persistent : block.holding.holder.isComplete() && !block.holding.holder.isKept();
     }
 
     /** Whether another holder of the missing memory can run. */
@@ -121,16 +121,16 @@ final class Hope {
         if ((waiter.byQuota ? waiter.account.ofNoCallTransient : ofNoCallTransient) > 0) {
             return true; // held by users of queues without a call, whose state is unknown
         }
-        for (Stake stake : stakes) {
-            if (stake.hopeful && !stake.equals(waiter.stake) && concerns(stake, waiter)) {
+        for (Holding holding : holdings) {
+            if (holding.hopeful && !holding.equals(waiter.holding) && concerns(holding, waiter)) {
                 return true;
             }
         }
-        return waiter.stake != null && waiter.stake.hopeful;
+        return waiter.holding != null && waiter.holding.hopeful;
     }
 
-    /** Whether a stake holds memory that the request waits for. */
-    private static boolean concerns(Stake stake, Waiter waiter) {
-        return stake.live > 0 && (!waiter.byQuota || waiter.account.equals(stake.account));
+    /** Whether a holding holds memory that the request waits for. */
+    private static boolean concerns(Holding holding, Waiter waiter) {
+        return holding.live > 0 && (!waiter.byQuota || waiter.account.equals(holding.account));
     }
 }

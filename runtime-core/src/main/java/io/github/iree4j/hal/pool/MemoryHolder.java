@@ -39,7 +39,7 @@ public final class MemoryHolder {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            FIRST = lookup.findVarHandle(MemoryHolder.class, "first", Stake.class);
+            FIRST = lookup.findVarHandle(MemoryHolder.class, "first", Holding.class);
             TURN = lookup.findVarHandle(MemoryHolder.class, "turn", Supplier.class);
             AWAITED = lookup.findVarHandle(MemoryHolder.class, "awaited", MemoryHolder.class);
             FENCES = lookup.findVarHandle(MemoryHolder.class, "fences", List.class);
@@ -47,7 +47,7 @@ public final class MemoryHolder {
             OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
             LEFT = lookup.findVarHandle(MemoryHolder.class, "left", boolean.class);
-            PEAK = lookup.findVarHandle(Stake.class, "peak", long.class);
+            PEAK = lookup.findVarHandle(Holding.class, "peak", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -58,7 +58,7 @@ public final class MemoryHolder {
     private final String name;
     private final OperationsUnderWay operations;
     private volatile long number; // assigned on demand
-    private volatile @Nullable Stake first; // head of a list with one stake per set
+    private volatile @Nullable Holding first; // head of a list with one holding per set
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile @Nullable MemoryHolder awaited;
     private volatile boolean suspended;
@@ -300,12 +300,12 @@ public final class MemoryHolder {
         return before == this ? null : before;
     }
 
-    /** The stake in a set, if there is one. */
+    /** The holding in a set, if there is one. */
     @Nullable
-    Stake knownStakeIn(PoolSet set) {
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            if (stake.set.equals(set)) {
-                return stake;
+    Holding knownHoldingIn(PoolSet set) {
+        for (Holding holding = first; holding != null; holding = holding.next) {
+            if (holding.set.equals(set)) {
+                return holding;
             }
         }
         return null;
@@ -466,8 +466,8 @@ public final class MemoryHolder {
     }
 
     private void review() {
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            stake.set.reviewed(stake);
+        for (Holding holding = first; holding != null; holding = holding.next) {
+            holding.set.reviewed(holding);
         }
     }
 
@@ -478,8 +478,8 @@ public final class MemoryHolder {
      */
     public List<AdmissionGate> gates() {
         List<AdmissionGate> gates = new ArrayList<>();
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            gates.add(stake.set.gate());
+        for (Holding holding = first; holding != null; holding = holding.next) {
+            gates.add(holding.set.gate());
         }
         return gates;
     }
@@ -491,9 +491,9 @@ public final class MemoryHolder {
      * @return bytes, at some moment
      */
     public long peak(AdmissionGate gate) {
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            if (stake.set.gate().equals(gate)) {
-                return stake.peak();
+        for (Holding holding = first; holding != null; holding = holding.next) {
+            if (holding.set.gate().equals(gate)) {
+                return holding.peak();
             }
         }
         return 0;
@@ -516,17 +516,17 @@ public final class MemoryHolder {
         return over;
     }
 
-    /** The stake in a set, created if need be. Called with the lock of the set held. */
-    Stake stakeIn(PoolSet set) {
-        Stake known = knownStakeIn(set);
+    /** The holding in a set, created if need be. Called with the lock of the set held. */
+    Holding holdingIn(PoolSet set) {
+        Holding known = knownHoldingIn(set);
         if (known != null) {
             return known;
         }
-        for (; ; ) { // other threads may add stakes of other sets
-            Stake others = first;
-            Stake stake = new Stake(this, set, others, outer == null ? null : outer.stakeIn(set));
-            if (FIRST.compareAndSet(this, others, stake)) {
-                return stake;
+        for (; ; ) { // other threads may add holdings of other sets
+            Holding others = first;
+            Holding holding = new Holding(this, set, others, outer == null ? null : outer.holdingIn(set));
+            if (FIRST.compareAndSet(this, others, holding)) {
+                return holding;
             }
         }
     }
@@ -537,14 +537,14 @@ public final class MemoryHolder {
     }
 
     /** The memory of a holder in a set of pools. Guarded by the lock of the set. */
-    static final class Stake {
+    static final class Holding {
         final MemoryHolder holder;
         final PoolSet set;
-        final @Nullable Stake next;
-        private final @Nullable Stake outer; // stake of the outer call
+        final @Nullable Holding next;
+        private final @Nullable Holding outer; // holding of the outer call
         final long age; // age of the call: lower ages came first
         long live;
-        long heldSince; // number of grants before the stake began to hold memory
+        long heldSince; // number of grants before the holding began to hold memory
         private long whole; // live, plus bytes of the calls made by the call
         private long peak; // peak of whole; opaque: gates read the peak without the lock
         boolean kept; // whether the memory counts as kept by the host
@@ -557,16 +557,16 @@ public final class MemoryHolder {
         @Nullable
         Account account;
 
-        // Links of the list of stakes relevant to waiters, see StakeList.
+        // Links of the list of holdings relevant to waiters, see HoldingList.
         @Nullable
-        Stake before;
+        Holding before;
 
         @Nullable
-        Stake behind;
+        Holding behind;
 
         boolean listed;
 
-        Stake(MemoryHolder holder, PoolSet set, @Nullable Stake next, @Nullable Stake outer) {
+        Holding(MemoryHolder holder, PoolSet set, @Nullable Holding next, @Nullable Holding outer) {
             this.holder = holder;
             this.set = set;
             this.next = next;
@@ -577,7 +577,7 @@ public final class MemoryHolder {
         /** Adds to the held bytes, or subtracts. */
         void hold(long bytes) {
             live += bytes;
-            for (Stake each = this; each != null; each = each.outer) {
+            for (Holding each = this; each != null; each = each.outer) {
                 each.whole += bytes;
                 if (each.whole > each.peak) {
                     PEAK.setOpaque(each, each.whole);

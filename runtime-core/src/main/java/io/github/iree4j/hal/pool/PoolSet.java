@@ -5,7 +5,7 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Block.Home;
-import io.github.iree4j.hal.pool.Slabs.Errand;
+import io.github.iree4j.hal.pool.Slabs.SlabExchange;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * is under way that ends by itself ({@link PoolSetBuilder#busy}). So something progresses while any request fits. After
  * many overtakings the first request in line has a claim, and other requests leave room for the claim ({@link Turns}).
  *
- * <p><b>Knots.</b> Requests wait for memory while a holder of the memory can run without waiting for memory: a call
+ * <p><b>Deadlocks.</b> Requests wait for memory while a holder of the memory can run without waiting for memory: a call
  * that is not suspended, or has no request in line ({@link MemoryHolder}). When all holders wait, the holders form a
  * knot: the youngest of their requests fails together with its call. Memory kept by the host is not released
  * automatically, so requests wait for such memory only for {@link PoolSetBuilder#hostPatience}. No request waits longer
@@ -349,21 +349,21 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Runs an action that may make callbacks due under the lock, then runs the resulting errand. The errand runs with
+     * Runs an action that may make callbacks due under the lock, then runs the resulting exchange. The exchange runs with
      * the callbacks, after a releaser with a lock of its own, such as a stream, has unlocked.
      */
     private void locked(Runnable action) {
         boolean held = HeldCallbacks.begin();
         try {
-            Errand errand;
+            SlabExchange exchange;
             synchronized (lock) {
                 slabs.begin(true, false);
                 action.run();
-                errand = slabs.takeErrand();
+                exchange = slabs.takeExchange();
             }
-            if (errand != Errand.NONE) {
-                Runnable run = () -> supply.run(errand);
-                HeldCallbacks.run(errand.growth == null ? run : () -> growth.execute(run));
+            if (exchange != SlabExchange.NONE) {
+                Runnable run = () -> supply.run(exchange);
+                HeldCallbacks.run(exchange.growth == null ? run : () -> growth.execute(run));
             }
         } finally {
             HeldCallbacks.end(held);
@@ -390,9 +390,9 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /** Records the end of a call or the loading of a program: the holder's memory now counts as kept by the host. */
-    void reviewed(MemoryHolder.Stake stake) {
+    void reviewed(MemoryHolder.Holding holding) {
         synchronized (lock) {
-            allotment.reviewed(stake);
+            allotment.reviewed(holding);
         }
     }
 

@@ -28,7 +28,7 @@ public final class Reservation {
     final Block block;
     final Account account;
     final boolean persistent;
-    final MemoryHolder.@Nullable Stake stake;
+    final MemoryHolder.@Nullable Holding holding;
     final long grant; // number of the grant, see Turns
     private final Slab slab;
     private final long offset;
@@ -50,7 +50,7 @@ public final class Reservation {
             Block block,
             long length,
             Account account,
-            MemoryHolder.@Nullable Stake stake,
+            MemoryHolder.@Nullable Holding holding,
             long grant,
             boolean persistent,
             long size,
@@ -58,7 +58,7 @@ public final class Reservation {
         this.pool = pool;
         this.block = block;
         this.account = account;
-        this.stake = stake;
+        this.holding = holding;
         this.grant = grant;
         this.persistent = persistent;
         this.slab = block.home.slab;

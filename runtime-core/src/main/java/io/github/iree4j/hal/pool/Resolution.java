@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.hal.pool.Block.Home;
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Resolution {
     /** Orders requests by the age of their calls, since the requests of a continuing call are younger and younger. */
     static final Comparator<Waiter> OLDEST_CALL_FIRST =
-            Comparator.comparingLong(each -> each.stake == null ? each.age : each.stake.age);
+            Comparator.comparingLong(each -> each.holding == null ? each.age : each.holding.age);
 
     private final List<Pool> pools;
     private final Slabs slabs;
@@ -44,36 +44,36 @@ final class Resolution {
     @Nullable
     Help help(List<Waiter> lost) {
         for (Waiter waiter : lost.stream().sorted(OLDEST_CALL_FIRST).toList()) {
-            List<Stake> ending = toEnd(waiter, mayEnd(lost, waiter));
+            List<Holding> ending = toEnd(waiter, mayEnd(lost, waiter));
             if (ending != null && !ending.isEmpty()) {
                 return new Help(
                         waiter,
-                        ending.stream().map(stake -> youngest(lost, stake)).toList());
+                        ending.stream().map(holding -> youngest(lost, holding)).toList());
             }
         }
         return null;
     }
 
     /** The calls that may be ended for a request, the youngest first: calls with all of their requests among the lost. */
-    private static List<Stake> mayEnd(List<Waiter> lost, Waiter waiter) {
+    private static List<Holding> mayEnd(List<Waiter> lost, Waiter waiter) {
         return lost.stream()
-                .map(each -> each.stake)
-                .filter(stake -> stake != null
-                        && stake.live > 0
-                        && !stake.equals(waiter.stake)
-                        && stake.waiting == of(stake, lost).count())
+                .map(each -> each.holding)
+                .filter(holding -> holding != null
+                        && holding.live > 0
+                        && !holding.equals(waiter.holding)
+                        && holding.waiting == of(holding, lost).count())
                 .distinct()
-                .sorted(Comparator.comparingLong((Stake stake) -> stake.age).reversed())
+                .sorted(Comparator.comparingLong((Holding holding) -> holding.age).reversed())
                 .toList();
     }
 
     /** The requests of a call among the waiters. */
-    static Stream<Waiter> of(Stake stake, List<Waiter> waiters) {
-        return waiters.stream().filter(each -> stake.equals(each.stake));
+    static Stream<Waiter> of(Holding holding, List<Waiter> waiters) {
+        return waiters.stream().filter(each -> holding.equals(each.holding));
     }
 
-    private static Waiter youngest(List<Waiter> lost, Stake stake) {
-        return of(stake, lost).max(Comparator.comparingLong(each -> each.age)).orElseThrow();
+    private static Waiter youngest(List<Waiter> lost, Holding holding) {
+        return of(holding, lost).max(Comparator.comparingLong(each -> each.age)).orElseThrow();
     }
 
     /**
@@ -82,7 +82,7 @@ final class Resolution {
      * @param candidates calls that may be ended, the first to end at the front
      * @return no more candidates than needed, each indispensable; null when the end of all candidates would not help
      */
-    private @Nullable List<Stake> toEnd(Waiter waiter, List<Stake> candidates) {
+    private @Nullable List<Holding> toEnd(Waiter waiter, List<Holding> candidates) {
         int enough = candidates.size();
         if (!fitsWithout(waiter, candidates)) {
             return null;
@@ -95,9 +95,9 @@ final class Resolution {
                 tooFew = middle;
             }
         }
-        List<Stake> ending = new ArrayList<>(candidates.subList(0, enough));
+        List<Holding> ending = new ArrayList<>(candidates.subList(0, enough));
         for (int i = ending.size() - 1; i >= 0; i--) { // the candidates most worth keeping first
-            Stake spared = ending.remove(i);
+            Holding spared = ending.remove(i);
             if (!fitsWithout(waiter, ending)) {
                 ending.add(i, spared);
             }
@@ -105,9 +105,9 @@ final class Resolution {
         return ending;
     }
 
-    private boolean fitsWithout(Waiter waiter, Collection<Stake> gone) {
-        Set<Stake> stakes = new HashSet<>(gone);
-        return fits(waiter, block -> block.stake != null && stakes.contains(block.stake));
+    private boolean fitsWithout(Waiter waiter, Collection<Holding> gone) {
+        Set<Holding> holdings = new HashSet<>(gone);
+        return fits(waiter, block -> block.holding != null && holdings.contains(block.holding));
     }
 
     /** Whether a request could be granted if the matching reserved blocks were free. */
@@ -166,7 +166,7 @@ final class Resolution {
     }
 
     private static boolean isOwn(Block block, Waiter waiter) {
-        return block.stake != null && block.stake.equals(waiter.stake) && waiter.account.equals(block.account);
+        return block.holding != null && block.holding.equals(waiter.holding) && waiter.account.equals(block.account);
     }
 
     /** Adds up the blocks of a pool, slab by slab. */

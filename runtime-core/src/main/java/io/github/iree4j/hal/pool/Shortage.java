@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -23,7 +23,7 @@ final class Shortage {
     private final List<Pool> pools;
     private final Slabs slabs;
     private final Resolution resolution;
-    private final StakeList stakes;
+    private final HoldingList holdings;
     private final Accounts accounts;
     private final long capacity;
     private final Supplier<String> owner;
@@ -35,12 +35,12 @@ final class Shortage {
             List<Pool> pools,
             Slabs slabs,
             Resolution resolution,
-            StakeList stakes,
+            HoldingList holdings,
             Accounts accounts) {
         this.pools = pools;
         this.slabs = slabs;
         this.resolution = resolution;
-        this.stakes = stakes;
+        this.holdings = holdings;
         this.accounts = accounts;
         this.capacity = builder.provider.capacity();
         this.owner = builder.owner;
@@ -94,7 +94,7 @@ final class Shortage {
     /** The binding limit, and the work that would have to end. */
     private String state(Pool pool, ReservationRequest request, Account account) {
         MemoryHolder holder = request.holder();
-        Stake own = holder == null ? null : holder.knownStakeIn(pool.set);
+        Holding own = holder == null ? null : holder.knownHoldingIn(pool.set);
         String limit = account.isOverQuota(pool.store.lengthFor(request.size())) ? quota(request, account) : limit();
         return limit + "; " + remedy(pool, request, account, own);
     }
@@ -118,7 +118,7 @@ final class Shortage {
         return name.isEmpty() ? "" : " of " + name;
     }
 
-    private String remedy(Pool pool, ReservationRequest request, Account account, @Nullable Stake own) {
+    private String remedy(Pool pool, ReservationRequest request, Account account, @Nullable Holding own) {
         Predicate<Block> work = block -> !isKept(block) && !isOf(block, own) && !waitsFor(block, own);
         Predicate<Block> host = block -> isKept(block) && !isOfProgram(block);
         if (fits(pool, request, account, work)) {
@@ -140,7 +140,7 @@ final class Shortage {
 
     /** Whether a request would not fit even if all memory except its own call's were free. */
     boolean isOwnFault(Waiter waiter) {
-        Stake own = waiter.stake;
+        Holding own = waiter.holding;
         return !fits(waiter.pool, waiter.request, waiter.account, block -> !isOf(block, own));
     }
 
@@ -149,21 +149,21 @@ final class Shortage {
     }
 
     private static boolean isKept(Block block) {
-        return block.stake == null ? block.persistent : block.stake.isOver();
+        return block.holding == null ? block.persistent : block.holding.isOver();
     }
 
     private static boolean isOfProgram(Block block) {
-        return block.stake != null && block.stake.holder.isKept();
+        return block.holding != null && block.holding.holder.isKept();
     }
 
-    /** Whether a block belongs to a call waiting for the stake's call to end. */
-    private static boolean waitsFor(Block block, @Nullable Stake stake) {
-        if (stake == null || block.stake == null) {
+    /** Whether a block belongs to a call waiting for the holding's call to end. */
+    private static boolean waitsFor(Block block, @Nullable Holding holding) {
+        if (holding == null || block.holding == null) {
             return false;
         }
-        MemoryHolder holder = block.stake.holder.isBehind();
+        MemoryHolder holder = block.holding.holder.isBehind();
         for (int i = 0; holder != null && i < Hope.DEEPEST; i++) {
-            if (holder.equals(stake.holder)) {
+            if (holder.equals(holding.holder)) {
                 return true;
             }
             holder = holder.isBehind();
@@ -171,8 +171,8 @@ final class Shortage {
         return false;
     }
 
-    private static boolean isOf(Block block, @Nullable Stake stake) {
-        return stake != null && stake.equals(block.stake);
+    private static boolean isOf(Block block, @Nullable Holding holding) {
+        return holding != null && holding.equals(block.holding);
     }
 
     // ---- For the log.
@@ -219,29 +219,29 @@ final class Shortage {
 
     /** Describes the holders and their bytes. */
     String holders() {
-        List<Stake> holding = stakes.all().stream()
-                .filter(stake -> stake.live > 0)
+        List<Holding> largest = holdings.all().stream()
+                .filter(holding -> holding.live > 0)
                 .sorted((a, b) -> Long.compare(b.live, a.live))
                 .toList();
-        String named = holding.stream().limit(NAMED).map(Shortage::describe).collect(Collectors.joining(", "));
-        String more = holding.size() > NAMED ? " and %d more".formatted(holding.size() - NAMED) : "";
+        String named = largest.stream().limit(NAMED).map(Shortage::describe).collect(Collectors.joining(", "));
+        String more = largest.size() > NAMED ? " and %d more".formatted(largest.size() - NAMED) : "";
         String consumers = accounts.describe();
         String calls = named + more;
         return calls.isEmpty() ? consumers : consumers.isEmpty() ? calls : calls + "; " + consumers;
     }
 
-    private static String describe(Stake stake) {
-        String state = stake.holder.isKept()
+    private static String describe(Holding holding) {
+        String state = holding.holder.isKept()
                 ? "while it is loaded"
-                : stake.holder.isComplete()
+                : holding.holder.isComplete()
                         ? "in results that are not closed"
-                        : stake.waiting > 0
+                        : holding.waiting > 0
                                 ? "and waits for memory"
-                                : stake.holder.awaited() instanceof MemoryHolder inner
+                                : holding.holder.awaited() instanceof MemoryHolder inner
                                         ? "and waits for the %s that it made".formatted(inner)
-                                        : stake.holder.isBehind() != null
+                                        : holding.holder.isBehind() != null
                                                 ? "and waits for its turn"
                                                 : "and runs or waits for something else";
-        return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
+        return "%s holds %d bytes %s".formatted(holding.holder, holding.live, state);
     }
 }

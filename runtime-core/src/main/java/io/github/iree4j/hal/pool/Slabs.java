@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Charges the pools' slabs to the budget. Guarded by the lock of the set. The provider is slow, so it is called without
- * the lock: decisions made here form an {@link Errand}, run by the thread holding the lock after the unlock.
+ * the lock: decisions made here form an {@link SlabExchange}, run by the thread holding the lock after the unlock.
  */
 final class Slabs {
     /** A slab to acquire for a pool; the bytes are already charged to the budget. */
     record Growth(Pool pool, long size, long alignment) {}
 
     /** The calls of the provider to make. */
-    static final class Errand {
-        static final Errand NONE = new Errand();
+    static final class SlabExchange {
+        static final SlabExchange NONE = new SlabExchange();
 
         final List<Slab> back = new ArrayList<>(1);
 
@@ -29,16 +29,16 @@ final class Slabs {
     private final DeathFrontiers deaths;
     private long bytes;
     private long peak;
-    private Errand errand = Errand.NONE;
+    private SlabExchange exchange = SlabExchange.NONE;
     private boolean mayGrow;
     private boolean grown;
     private int growing; // number of slabs decided on but not arrived
     private long arrivals; // number of slabs arrived, or refused by the provider
     private int leaving; // number of slabs given up but not back at the provider
     private long returns; // number of slabs back at the provider
-    private int underWay; // number of errands taken but not carried out
+    private int underWay; // number of exchanges taken but not carried out
     private boolean closed;
-    private @Nullable Runnable returned; // run once, when a closed set has no errand under way
+    private @Nullable Runnable returned; // run once, when a closed set has no exchange under way
 
     Slabs(long budget, DeathFrontiers deaths) {
         this.budget = budget;
@@ -54,10 +54,10 @@ final class Slabs {
     }
 
     /**
-     * Closes the set: from now on slabs are returned whatever their death frontiers. Counts as an errand, to be ended
+     * Closes the set: from now on slabs are returned whatever their death frontiers. Counts as an exchange, to be ended
      * with {@link #carriedOut}.
      *
-     * @param whenReturned to be run once no errand is under way
+     * @param whenReturned to be run once no exchange is under way
      */
     void close(Runnable whenReturned) {
         closed = true;
@@ -100,23 +100,23 @@ final class Slabs {
         return returns;
     }
 
-    /** Records that the slabs of an errand are back at the provider. */
-    void returned(Errand errand) {
-        leaving -= errand.back.size();
-        returns += errand.back.size();
+    /** Records that the slabs of an exchange are back at the provider. */
+    void returned(SlabExchange exchange) {
+        leaving -= exchange.back.size();
+        returns += exchange.back.size();
     }
 
     /** Returns the decisions since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
-    Errand takeErrand() {
-        Errand decided = errand;
-        errand = Errand.NONE;
-        if (decided != Errand.NONE) {
+    SlabExchange takeExchange() {
+        SlabExchange decided = exchange;
+        exchange = SlabExchange.NONE;
+        if (decided != SlabExchange.NONE) {
             underWay++;
         }
         return decided;
     }
 
-    /** Records that an errand has been carried out; after the last errand of a closed set, returns the action to run without the lock. */
+    /** Records that an exchange has been carried out; after the last exchange of a closed set, returns the action to run without the lock. */
     @Nullable
     Runnable carriedOut() {
         if (--underWay > 0 || !closed) {
@@ -127,11 +127,11 @@ final class Slabs {
         return last;
     }
 
-    private Errand errand() {
-        if (errand == Errand.NONE) {
-            errand = new Errand();
+    private SlabExchange exchange() {
+        if (exchange == SlabExchange.NONE) {
+            exchange = new SlabExchange();
         }
-        return errand;
+        return exchange;
     }
 
     /** Decides to acquire a slab of at least this length, returning other slabs first if need be; returns whether a slab will arrive. */
@@ -151,7 +151,7 @@ final class Slabs {
         mayGrow = false; // one at a time
         charge(pool, size);
         growing++;
-        errand().growth = new Growth(pool, size, alignment);
+        exchange().growth = new Growth(pool, size, alignment);
         return true;
     }
 
@@ -216,7 +216,7 @@ final class Slabs {
             return false;
         }
         charge(pool, -slab.size());
-        errand().back.add(slab);
+        exchange().back.add(slab);
         leaving++;
         return true;
     }

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.pool.Slabs.Errand;
+import io.github.iree4j.hal.pool.Slabs.SlabExchange;
 import io.github.iree4j.hal.pool.Slabs.Growth;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -100,13 +100,13 @@ final class Supply {
         boolean held = HeldCallbacks.begin();
         try {
             Arrival arrival = null;
-            Errand before = Errand.NONE;
+            SlabExchange before = SlabExchange.NONE;
             for (int growths = 0; ; growths++) {
                 Reservation reservation = null;
                 Waiter waiter = null;
                 IreeException refusal = null;
-                Errand errand;
-                Errand others = Errand.NONE;
+                SlabExchange exchange;
+                SlabExchange others = SlabExchange.NONE;
                 Growth growth;
                 IreeException failure = arrival == null ? null : arrival.failure();
                 long arrivals;
@@ -118,8 +118,8 @@ final class Supply {
                     } catch (IreeException e) {
                         refusal = e; // thrown once the earlier decisions have been carried out
                     }
-                    errand = slabs.takeErrand();
-                    growth = errand.growth;
+                    exchange = slabs.takeExchange();
+                    growth = exchange.growth;
                     if (growth == null && refusal == null) {
                         allotment.countRefusals(pool);
                     }
@@ -134,14 +134,14 @@ final class Supply {
                     if (growth == null && growths > 0) { // requests have joined meanwhile, and more may fit
                         slabs.begin(true, true);
                         allotment.serve();
-                        others = slabs.takeErrand();
+                        others = slabs.takeExchange();
                     }
                     arrivals = slabs.arrivals();
                 }
                 carriedOut(before);
-                before = errand;
+                before = exchange;
                 if (growth == null) {
-                    run(errand);
+                    run(exchange);
                     run(others);
                     if (refusal != null) {
                         throw refusal;
@@ -152,7 +152,7 @@ final class Supply {
                     }
                     return new Found(reservation, waiter, failure, arrivals);
                 }
-                giveBack(errand);
+                giveBack(exchange);
                 arrival = acquire(growth);
             }
         } finally {
@@ -161,14 +161,14 @@ final class Supply {
     }
 
     /** Carries out decisions made under the lock, on behalf of a releaser and of the line. */
-    void run(Errand decided) {
+    void run(SlabExchange decided) {
         int growths = 0;
-        for (Errand errand = decided; errand != Errand.NONE; growths++) {
-            giveBack(errand);
-            Arrival arrival = errand.growth == null ? null : acquire(errand.growth);
-            Errand next = arrival == null && errand.back.isEmpty() ? Errand.NONE : serve(arrival, growths);
-            carriedOut(errand);
-            errand = next;
+        for (SlabExchange exchange = decided; exchange != SlabExchange.NONE; growths++) {
+            giveBack(exchange);
+            Arrival arrival = exchange.growth == null ? null : acquire(exchange.growth);
+            SlabExchange next = arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival, growths);
+            carriedOut(exchange);
+            exchange = next;
             if (arrival == null && next.growth != null) { // this thread only returns slabs
                 growthExecutor.execute(() -> run(next));
                 return;
@@ -176,13 +176,13 @@ final class Supply {
         }
     }
 
-    private void carriedOut(Errand errand) {
-        if (errand != Errand.NONE) {
+    private void carriedOut(SlabExchange exchange) {
+        if (exchange != SlabExchange.NONE) {
             carriedOut();
         }
     }
 
-    /** Ends an errand, or an action counted as an errand; after the last errand of a closed set, runs the closer's action. */
+    /** Ends an exchange, or an action counted as an exchange; after the last exchange of a closed set, runs the closer's action. */
     void carriedOut() {
         Runnable told;
         synchronized (lock) {
@@ -194,10 +194,10 @@ final class Supply {
     }
 
     /**
-     * Serves the line after an errand: its slab has arrived, or could not be acquired, or the errand has only returned
-     * slabs. Returns the next errand. Waiters are notified after the unlock.
+     * Serves the line after an exchange: its slab has arrived, or could not be acquired, or the exchange has only returned
+     * slabs. Returns the next exchange. Waiters are notified after the unlock.
      */
-    private Errand serve(@Nullable Arrival arrival, int growths) {
+    private SlabExchange serve(@Nullable Arrival arrival, int growths) {
         boolean held = HeldCallbacks.begin();
         try {
             synchronized (lock) {
@@ -210,7 +210,7 @@ final class Supply {
                     allotment.failFirst(arrival.growth().pool(), failure);
                     allotment.serve(); // POOL-6: others too, where no request waits for this pool any more
                 }
-                return slabs.takeErrand();
+                return slabs.takeExchange();
             }
         } finally {
             HeldCallbacks.end(held);
@@ -246,17 +246,17 @@ final class Supply {
     }
 
     /** Returns slabs to the provider. A failure for one slab does not affect the others. */
-    private void giveBack(Errand errand) {
-        for (Slab slab : errand.back) {
+    private void giveBack(SlabExchange exchange) {
+        for (Slab slab : exchange.back) {
             try {
                 provider.release(slab);
             } catch (RuntimeException e) {
                 LOG.warn("slab of {} bytes could not be returned; its memory is leaked", slab.size(), e);
             }
         }
-        if (!errand.back.isEmpty()) {
+        if (!exchange.back.isEmpty()) {
             synchronized (lock) {
-                slabs.returned(errand);
+                slabs.returned(exchange);
             }
         }
     }

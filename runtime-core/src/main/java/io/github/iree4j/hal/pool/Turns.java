@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import io.github.iree4j.hal.pool.Waiter.Overtakings;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A call that held memory before the claim may go on, {@link Claim#EXCEPTIONS} times, if the claim cannot be met
  *       while the call keeps its memory.
- *   <li>When nothing has moved for a while, every fitting request is served (see {@link Knots}).
+ *   <li>When nothing has moved for a while, every fitting request is served (see {@link DeadlockDetector}).
  *   <li>A claim ends after a while, twice as long each time, and begins anew after as many overtakings: work holding
  *       memory may wait for work held back by the claim, for reasons unknown to pools.
  * </ul>
@@ -39,17 +39,17 @@ final class Turns {
     private static final int DOUBLINGS = 30;
 
     private final WaitingLine line;
-    private final Knots knots;
+    private final DeadlockDetector detector;
     private final Slabs slabs;
     private final Claim budget;
     private long grants; // number of grants
     private boolean suspended; // claims hold nobody back
 
-    Turns(WaitingLine line, Knots knots, Slabs slabs, AdmissionGate gate, long limit) {
+    Turns(WaitingLine line, DeadlockDetector detector, Slabs slabs, AdmissionGate gate, long limit) {
         this.line = line;
-        this.knots = knots;
+        this.detector = detector;
         this.slabs = slabs;
-        this.budget = new Claim(limit, null, knots, gate);
+        this.budget = new Claim(limit, null, detector, gate);
     }
 
     /** The number of the last grant. */
@@ -73,12 +73,12 @@ final class Turns {
             Pool pool,
             long age,
             Account account,
-            @Nullable Stake stake,
+            @Nullable Holding holding,
             long length,
             long live) {
         return suspended
-                || (isApart(pool, length, budget.waiter()) || admits(budget, waiter, age, stake, length, live))
-                        && (account.claim == null || admits(account.claim, waiter, age, stake, length, account.live()));
+                || (isApart(pool, length, budget.waiter()) || admits(budget, waiter, age, holding, length, live))
+                        && (account.claim == null || admits(account.claim, waiter, age, holding, length, account.live()));
     }
 
     /** Whether a request takes no memory that the first in line may lack: the kinds differ, and the budget has room for both. */
@@ -89,20 +89,20 @@ final class Turns {
     }
 
     private boolean admits(
-            Claim claim, @Nullable Waiter waiter, long age, @Nullable Stake stake, long length, long live) {
+            Claim claim, @Nullable Waiter waiter, long age, @Nullable Holding holding, long length, long live) {
         if (claim.waiter() == null) {
             return true;
         }
-        claim.endBefore(knots.now());
-        return waiter != null && waiter.equals(claim.waiter()) || claim.admits(age, stake, length, live);
+        claim.endBefore(detector.now());
+        return waiter != null && waiter.equals(claim.waiter()) || claim.admits(age, holding, length, live);
     }
 
     /**
      * Returns whether the block taken for a request leaves enough for the request favoured by others' failures. Numbers
      * of bytes do not suffice for the answer, since memory is granted in slabs.
      */
-    boolean leavesPlace(@Nullable Waiter waiter, Account account, @Nullable Stake stake) {
-        return leavesPlace(waiter, account, stake, null, 0);
+    boolean leavesPlace(@Nullable Waiter waiter, Account account, @Nullable Holding holding) {
+        return leavesPlace(waiter, account, holding, null, 0);
     }
 
     /**
@@ -113,35 +113,35 @@ final class Turns {
      * @param bytes the size of the slab
      */
     boolean leavesPlace(
-            @Nullable Waiter waiter, Account account, @Nullable Stake stake, @Nullable Pool growing, long bytes) {
+            @Nullable Waiter waiter, Account account, @Nullable Holding holding, @Nullable Pool growing, long bytes) {
         return suspended
-                || leavesPlace(budget, waiter, stake, growing, bytes)
-                        && (account.claim == null || leavesPlace(account.claim, waiter, stake, growing, bytes));
+                || leavesPlace(budget, waiter, holding, growing, bytes)
+                        && (account.claim == null || leavesPlace(account.claim, waiter, holding, growing, bytes));
     }
 
     private boolean leavesPlace(
-            Claim claim, @Nullable Waiter waiter, @Nullable Stake stake, @Nullable Pool growing, long bytes) {
+            Claim claim, @Nullable Waiter waiter, @Nullable Holding holding, @Nullable Pool growing, long bytes) {
         Waiter helped = claim.waiter();
         return helped == null
                 || !claim.isOverOlder()
                 || helped.equals(waiter)
-                || stake != null && stake.equals(helped.stake)
-                || knots.fitsOnceCallsHaveEnded(helped, growing, bytes);
+                || holding != null && holding.equals(helped.holding)
+                || detector.fitsOnceCallsHaveEnded(helped, growing, bytes);
     }
 
     /** Records a grant to a request of the given age. */
-    void granted(long age, Pool pool, Account account, @Nullable Stake stake, boolean persistent, long length) {
+    void granted(long age, Pool pool, Account account, @Nullable Holding holding, boolean persistent, long length) {
         grants++;
-        granted(budget, age, pool, stake, persistent, length);
+        granted(budget, age, pool, holding, persistent, length);
         if (account.claim != null) {
-            granted(account.claim, age, pool, stake, persistent, length);
+            granted(account.claim, age, pool, holding, persistent, length);
         }
     }
 
-    private void granted(Claim claim, long age, Pool pool, @Nullable Stake stake, boolean persistent, long length) {
+    private void granted(Claim claim, long age, Pool pool, @Nullable Holding holding, boolean persistent, long length) {
         claim.endInVain();
         if (claim.waiter() != null) {
-            claim.granted(stake, persistent, length);
+            claim.granted(holding, persistent, length);
         } else if (line.firstBefore(age, claim::suits) instanceof Waiter first
                 && !(claim.equals(budget) && isApart(pool, length, first))) {
             Overtakings overtakings = claim.overtakings(first);
@@ -162,7 +162,7 @@ final class Turns {
     }
 
     private void help(Claim claim, Waiter waiter) {
-        claim.endBefore(knots.now());
+        claim.endBefore(detector.now());
         if (claim.waiter() == null || !claim.isOverOlder()) {
             give(claim, waiter, true);
         }
@@ -173,9 +173,9 @@ final class Turns {
         long nanos = CLAIM_NANOS << Math.min(overtakings.claims++, DOUBLINGS);
         overtakings.number = 0;
         overtakings.bytes = 0;
-        waiter.claimedUntil = knots.now() + nanos;
+        waiter.claimedUntil = detector.now() + nanos;
         claim.give(waiter, overOlder, grants, waiter.claimedUntil);
-        knots.lookIn(nanos);
+        detector.lookIn(nanos);
     }
 
     void released(Reservation reservation) {

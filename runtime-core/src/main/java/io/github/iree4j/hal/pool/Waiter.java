@@ -8,7 +8,7 @@ final class Waiter implements Cancellation {
     final ReservationRequest request;
     final Pool pool;
     final Account account;
-    final MemoryHolder.@Nullable Stake stake;
+    final MemoryHolder.@Nullable Holding holding;
     final ReservationListener listener;
     final long age; // place in line: lower ages come first
     final long since;
@@ -41,7 +41,7 @@ final class Waiter implements Cancellation {
             ReservationRequest request,
             Pool pool,
             Account account,
-            MemoryHolder.@Nullable Stake stake,
+            MemoryHolder.@Nullable Holding holding,
             ReservationListener listener,
             long age,
             long since,
@@ -49,7 +49,7 @@ final class Waiter implements Cancellation {
         this.request = request;
         this.pool = pool;
         this.account = account;
-        this.stake = stake;
+        this.holding = holding;
         this.listener = listener;
         this.age = age;
         this.since = since;

@@ -41,7 +41,7 @@ class DueCallsInKnotsTest extends KnotLine {
     @Test
     void aCallThatWaitsForTheRestOfItsNeedGivesNoHopeToWhoKeepsItWaiting() {
         due(halves().build(), "", 2 * HALF - HALF / 2);
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for other");
     }
 

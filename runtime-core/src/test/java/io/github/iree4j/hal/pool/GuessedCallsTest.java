@@ -35,8 +35,8 @@ class GuessedCallsTest extends GateLine {
 
     private MemoryHolder holds(String name, long bytes) {
         MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
-        call.stakeIn(set).hold(bytes);
-        call.stakeIn(set).hold(-bytes); // the most is what counts
+        call.holdingIn(set).hold(bytes);
+        call.holdingIn(set).hold(-bytes); // the most is what counts
         return call;
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** Calls that hold memory and ask for more. The test advances the clock, which runs the looks due by then. */
 abstract class KnotLine extends MemoryLine {
     static final long HALF = 64;
-    static final long LONG = 100 * Knots.CONFIRM_NANOS;
+    static final long LONG = 100 * DeadlockDetector.CONFIRM_NANOS;
 
     final List<Look> looks = new ArrayList<>();
 

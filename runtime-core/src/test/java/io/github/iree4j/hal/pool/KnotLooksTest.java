@@ -36,10 +36,10 @@ class KnotLooksTest extends KnotLine {
             after(nanos).execute(action);
         }));
         refuses.set(false);
-        pass(3 * Knots.CONFIRM_NANOS);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("no look").isEmpty();
         knot.set().idle(); // anything that serves the line
-        pass(3 * Knots.CONFIRM_NANOS);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
@@ -125,10 +125,10 @@ class KnotLooksTest extends KnotLine {
                         busy = false;
                         set.idle();
                     }
-                    default -> pass(random.nextInt(3) * Knots.CONFIRM_NANOS / 2);
+                    default -> pass(random.nextInt(3) * DeadlockDetector.CONFIRM_NANOS / 2);
                 }
                 if (!busy && set.statistics().waiting() > 0) {
-                    long soon = clock.get() + Knots.CONFIRM_NANOS;
+                    long soon = clock.get() + DeadlockDetector.CONFIRM_NANOS;
                     assertThat(looks).as(name).anyMatch(look -> look.at() <= soon);
                 }
             }

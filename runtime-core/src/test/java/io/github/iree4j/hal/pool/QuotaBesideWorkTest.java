@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** Calls that exceed their quota with what they hold themselves, while something else is always under way; the test advances the clock. */
 class QuotaBesideWorkTest extends KnotLine {
-    private static final long GIVEN = 5 * Knots.CONFIRM_NANOS;
+    private static final long GIVEN = 5 * DeadlockDetector.CONFIRM_NANOS;
 
     private final AtomicInteger held = new AtomicInteger(1); // requests that are known to hold the calls that wait
 
@@ -163,7 +163,7 @@ class QuotaBesideWorkTest extends KnotLine {
         held.set(2);
         pass(GIVEN);
         assertThat(failed).as("the call is going to give back what it has").hasSize(1);
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).hasSize(1);
     }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Knots of random calls: the oldest call that can be helped is, and no call fails whose memory was not needed. What would have been without
+ * DeadlockDetector of random calls: the oldest call that can be helped is, and no call fails whose memory was not needed. What would have been without
  * a failure is found by doing everything again.
  */
 class ResolutionTest extends KnotLine {
@@ -224,7 +224,7 @@ class ResolutionTest extends KnotLine {
             return; // one went on when another ended
         }
         for (int look = 0; look < 3 && knot.failed.isEmpty(); look++) {
-            pass(Knots.CONFIRM_NANOS);
+            pass(DeadlockDetector.CONFIRM_NANOS);
         }
         TreeSet<Integer> failed = new TreeSet<>(knot.failed);
         assertThat(failed).as("seed %d", seed).isNotEmpty();

@@ -36,7 +36,7 @@ class ShortageLogTest extends KnotLine {
     @Test
     void whoHoldsWhatIsInTheLogOfAFailure() {
         knot(halves());
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed.get("more for b")).hasMessageNotContaining("call of 'a'");
         assertThat(logged())
                 .singleElement()

@@ -80,7 +80,7 @@ class ShutGateTest extends KnotLine {
         Cancellation more = ask(a, "more for a", consumer, size);
         ask(b, "more for b", consumer, 2 * HALF);
         ask(c, "more for c", consumer, 2 * HALF);
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b", "more for c");
         return more;
     }
@@ -103,9 +103,9 @@ class ShutGateTest extends KnotLine {
     void aCallWaitsNoLongerThanMemoryIsKeptForARequest(Kind kind) {
         help("", 3 * HALF);
         kind.join(gate, entered);
-        pass(Turns.CLAIM_NANOS - Knots.CONFIRM_NANOS);
+        pass(Turns.CLAIM_NANOS - DeadlockDetector.CONFIRM_NANOS);
         assertThat(entered).isEmpty();
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(entered).containsExactly("new");
     }
 

@@ -117,12 +117,12 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     /**
-     * A set with a request in line, whose slab the test acquires by running an errand, as another thread would without deferred callbacks.
+     * A set with a request in line, whose slab the test acquires by running an exchange, as another thread would without deferred callbacks.
      */
-    private PoolSet waitingForAnotherThread(List<Runnable> errands, ReservationListener waiter) {
+    private PoolSet waitingForAnotherThread(List<Runnable> exchanges, ReservationListener waiter) {
         PoolSet set = builder(1024)
                 .pool(PoolOptions.passThrough("p").withRetained(4096))
-                .growth(errands::add)
+                .growth(exchanges::add)
                 .build();
         ask(set, "holder", 1024);
         set.reserve(ReservationRequest.of(512), waiter);
@@ -132,27 +132,27 @@ class SlabSupplyTest extends MemoryLine {
 
     @Test
     void aListenerIsCalledWithoutTheLockAfterGrowth() {
-        List<Runnable> errands = new ArrayList<>();
+        List<Runnable> exchanges = new ArrayList<>();
         List<PoolSetStatistics> seen = new ArrayList<>();
         PoolSet[] set = new PoolSet[1];
-        set[0] = waitingForAnotherThread(errands, (reservation, failure) -> {
+        set[0] = waitingForAnotherThread(exchanges, (reservation, failure) -> {
             CompletableFuture<PoolSetStatistics> other = CompletableFuture.supplyAsync(set[0]::statistics);
             seen.add(other.orTimeout(30, TimeUnit.SECONDS).join());
         });
-        assertThat(errands).isNotEmpty();
-        errands.forEach(Runnable::run);
+        assertThat(exchanges).isNotEmpty();
+        exchanges.forEach(Runnable::run);
         assertThat(seen).hasSize(1);
         assertThat(seen.getFirst().waiting()).isZero();
     }
 
     @Test // POOL-2
     void aListenerThatReleasesAtOnceAfterGrowthIsCalledOnce() {
-        List<Runnable> errands = new ArrayList<>();
-        PoolSet set = waitingForAnotherThread(errands, (reservation, failure) -> {
+        List<Runnable> exchanges = new ArrayList<>();
+        PoolSet set = waitingForAnotherThread(exchanges, (reservation, failure) -> {
             order.add("told");
             reservation.cancel();
         });
-        errands.forEach(Runnable::run);
+        exchanges.forEach(Runnable::run);
         assertThat(order).containsExactly("holder", "told");
         assertThat(set.statistics().waiting()).isZero();
         assertThat(set.statistics().bytesLive()).isZero();
@@ -350,11 +350,11 @@ class SlabSupplyTest extends MemoryLine {
 
     @Test
     void aClosedSetTellsOnceGrowthForItsLineIsOver() {
-        List<Runnable> errands = new ArrayList<>();
-        PoolSet set = waitingForAnotherThread(errands, (reservation, failure) -> order.add("told " + failure));
+        List<Runnable> exchanges = new ArrayList<>();
+        PoolSet set = waitingForAnotherThread(exchanges, (reservation, failure) -> order.add("told " + failure));
         set.close(() -> order.add("closed with " + slabs.bytesOut));
         assertThat(order).noneMatch(each -> each.startsWith("closed"));
-        errands.forEach(Runnable::run);
+        exchanges.forEach(Runnable::run);
         assertThat(order).last().isEqualTo("closed with 0");
     }
 

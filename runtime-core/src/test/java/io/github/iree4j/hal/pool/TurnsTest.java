@@ -245,20 +245,20 @@ class TurnsTest extends KnotLine {
         overtake();
         ask(set, "small", LITTLE);
         for (int i = 0; i < 3; i++) {
-            pass(Knots.CONFIRM_NANOS);
+            pass(DeadlockDetector.CONFIRM_NANOS);
             set.lookAtLine();
         }
         assertThat(got).as("something is under way").doesNotContainKey("small");
         busy = false;
         set.idle();
         assertThat(got).as("between two operations").doesNotContainKey("small");
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         set.idle(); // something was under way in between
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         set.lookAtLine();
         set.lookAtLine(); // the first could acquire memory
         assertThat(got).as("the last has just ended").doesNotContainKey("small");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(got).containsKey("small");
         release("small");
         assertThat(reserve(UNIT)).as("the claim goes on").isNull();

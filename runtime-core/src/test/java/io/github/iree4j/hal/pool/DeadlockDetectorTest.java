@@ -9,14 +9,14 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Which requests wait in vain and which have hope; the test advances the clock. */
-class KnotsTest extends KnotLine {
+class DeadlockDetectorTest extends KnotLine {
 
     @Test
     void ofTwoCallsThatWaitForEachOtherTheYoungerFailsAndTheOlderContinues() {
         knot(halves());
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("looked at once").isEmpty();
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
         assertThat(failed.get("more for b"))
                 .hasMessageContaining("allocation of 64 bytes is given up for an older request")
@@ -43,7 +43,7 @@ class KnotsTest extends KnotLine {
         holding(set, "b");
         releaseForGood("b");
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
     }
 
@@ -59,13 +59,13 @@ class KnotsTest extends KnotLine {
         releaseForGood("gone");
         askFor(set, a, "more for a");
         askFor(set, b, "more for b");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
     void aKnotIsNotResolvedWhileTheHostMayReleaseEnough() {
-        long given = 5 * Knots.CONFIRM_NANOS;
+        long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = builder(3 * HALF)
                 .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
                 .delayed(this::after)
@@ -78,19 +78,19 @@ class KnotsTest extends KnotLine {
         askFor(set, b, "more for b");
         pass(given);
         assertThat(failed).isEmpty();
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
     void aCallThatContinuesAfterAFailedRequestIsJudgedAnewAfterAWhile() {
         Knot knot = knot(halves());
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
         askFor(knot.set(), knot.b(), "again for b");
-        pass(Knots.END_NANOS - Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.END_NANOS - DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("it may be about to end").hasSize(1);
-        pass(3 * Knots.CONFIRM_NANOS);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b", "again for b");
     }
 
@@ -121,7 +121,7 @@ class KnotsTest extends KnotLine {
         pass(LONG);
         assertThat(failed).as("the code of the outer call may release").isEmpty();
         MemoryHolder awaited = outer.awaits(inner);
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for inner");
         assertThat(failed.get("more for inner"))
                 .hasMessageContaining("waits for memory that no running work will free")
@@ -148,7 +148,7 @@ class KnotsTest extends KnotLine {
         pass(LONG);
         assertThat(failed).as("the first waits for nothing").isEmpty();
         askFor(set, first, "more for first");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for first");
         outer.leave(before);
     }
@@ -251,7 +251,7 @@ class KnotsTest extends KnotLine {
         MemoryHolder b = holding(set, "b"); // in the slab of that
         askFor(a, set, "more for a", 2 * HALF);
         askFor(b, set, "more for b", 2 * HALF);
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the slab of b will go back").containsOnlyKeys("more for b");
         release("b");
         assertThat(got).doesNotContainKey("more for a");
@@ -263,28 +263,28 @@ class KnotsTest extends KnotLine {
     @Test
     void workThatEndsInBetweenPostponesTheVerdict() {
         Knot knot = knot(halves());
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         busy = true; // an operation begins
         pass(LONG);
         assertThat(failed).isEmpty();
         busy = false;
         knot.set().idle();
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).hasSize(1);
     }
 
     @Test
     void memoryThatOnlyTheHostCanFreeIsWaitedForDuringHostPatience() {
-        long given = 5 * Knots.CONFIRM_NANOS;
+        long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = halves().hostPatience(given).build();
         holding(set, "a").end(); // results that are not closed
         holding(set, "b").end();
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(given);
         assertThat(failed).isEmpty();
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
         assertThat(failed.get("c")).hasMessageContaining("it fits once results or tensors are closed");
     }
@@ -295,7 +295,7 @@ class KnotsTest extends KnotLine {
         holding(set, "a").keep();
         holding(set, "b").keep();
         ask(set, "c", HALF);
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
     }
 
@@ -309,7 +309,7 @@ class KnotsTest extends KnotLine {
         MemoryHolder a = holding(set, "q");
         holding(set, "b"); // could run
         askFor(set, a, "q");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("q");
     }
 
@@ -324,7 +324,7 @@ class KnotsTest extends KnotLine {
         pass(LONG);
         assertThat(failed).as("a runs").isEmpty();
         a.leave(before);
-        pass(3 * Knots.CONFIRM_NANOS);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
@@ -342,7 +342,7 @@ class KnotsTest extends KnotLine {
         pass(LONG);
         assertThat(failed).as("a runs").isEmpty();
         a.awaits(inner);
-        pass(3 * Knots.CONFIRM_NANOS);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).isNotEmpty();
         a.goesOn(null);
         a.leave(before);
@@ -352,7 +352,7 @@ class KnotsTest extends KnotLine {
     void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
         Knot knot = knot(halves());
         askFor(knot.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
@@ -360,22 +360,22 @@ class KnotsTest extends KnotLine {
     void ofSeveralRequestsOfOneCallOneFails() {
         Knot knot = knot(halves());
         askFor(knot.set(), knot.b(), "yet more for b");
-        pass(Knots.END_NANOS);
+        pass(DeadlockDetector.END_NANOS);
         assertThat(failed).as("the call is going to give back what it has").containsOnlyKeys("yet more for b");
-        pass(3 * Knots.CONFIRM_NANOS);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("or goes on").containsOnlyKeys("yet more for b", "more for b");
     }
 
     @Test
     void hopeInBetweenPostponesTheVerdict() {
         Knot knot = knot(halves());
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         MemoryHolder before = knot.a().enter(); // its code runs
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         knot.a().leave(before);
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
@@ -390,11 +390,11 @@ class KnotsTest extends KnotLine {
         holding(set, "kept").keep();
         askForBoth(set, a, "more for a");
         askForBoth(set, b, "more for b");
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         release("kept"); // half of what each of the two needs
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
-        pass(Knots.CONFIRM_NANOS);
+        pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
@@ -446,7 +446,7 @@ class KnotsTest extends KnotLine {
         holding(set, "a").keep();
         holding(set, "b").keep();
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
         assertThat(failed.get("c")).hasMessageContaining("it fits once programs are unloaded");
     }
@@ -458,7 +458,7 @@ class KnotsTest extends KnotLine {
         holding(set, "b").keep();
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         askFor(set, new MemoryHolder("d", new OperationsUnderWay()), "d");
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).hasSize(1);
         pass(LONG);
         assertThat(failed).containsOnlyKeys("c", "d");
@@ -483,7 +483,7 @@ class KnotsTest extends KnotLine {
         MemoryHolder b = holding(set, "b");
         b.waitsForTurn(() -> a);
         askFor(set, a, "more for a"); // b has half and cannot begin before a, which waits for b's half
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for a");
         failed.clear();
         b.begins();
@@ -525,7 +525,7 @@ class KnotsTest extends KnotLine {
         askFor(a, set, "more for a", 3 * HALF); // of which one is free
         askFor(b, set, "more for b", 2 * HALF);
         askFor(c, set, "more for c", 2 * HALF);
-        pass(2 * Knots.CONFIRM_NANOS);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("both at once, since one would not do").containsOnlyKeys("more for b", "more for c");
         ReservationRequest upload = ReservationRequest.of(HALF).asPersistent();
         assertThat(set.tryReserve(upload))
@@ -561,8 +561,8 @@ class KnotsTest extends KnotLine {
         askFor(a, set, "more for a", 2 * HALF);
         askFor(b, set, "more for b", 2 * HALF);
         ReservationRequest upload = ReservationRequest.of(HALF).asPersistent();
-        long step = Knots.CONFIRM_NANOS / 3;
-        for (long time = 0; time < Knots.END_NANOS + 2 * Knots.CONFIRM_NANOS; time += step) {
+        long step = DeadlockDetector.CONFIRM_NANOS / 3;
+        for (long time = 0; time < DeadlockDetector.END_NANOS + 2 * DeadlockDetector.CONFIRM_NANOS; time += step) {
             Reservation brief = set.tryReserve(upload);
             if (brief != null) {
                 brief.release(Frontier.EMPTY);

@@ -3,12 +3,12 @@ package io.github.iree4j.hal.stream;
 import java.util.concurrent.locks.LockSupport;
 
 /** Wakes a thread that polls several sources; nearly free while the thread is awake. */
-public final class Bell {
+public final class Doorbell {
     private volatile boolean idle; // the thread parks, or is about to
     private volatile boolean due; // rung since the thread last began to poll
 
     /** Creates a bell that has not rung. */
-    public Bell() {}
+    public Doorbell() {}
 
     /**
      * Wakes the listener, or makes the listener poll once more. Call this method after the source has changed, on any

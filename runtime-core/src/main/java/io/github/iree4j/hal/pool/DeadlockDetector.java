@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * holder need not announce the beginning of a wait. While something is under way no look is needed: the end of such
  * work serves the line, and thereby schedules a look.
  */
-final class Knots {
+final class DeadlockDetector {
     /** Long enough for a thread to start or resume an operation, short for a caller. A guess, not measured. */
     static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -44,7 +44,7 @@ final class Knots {
     private final long hostPatience;
     private final ToIntFunction<MemoryHolder> held;
     private final AdmissionGate gate;
-    private final StakeList stakes = new StakeList(); // of holders with requests in line or with memory
+    private final HoldingList holdings = new HoldingList(); // of holders with requests in line or with memory
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
     private final Hope hope;
@@ -59,7 +59,7 @@ final class Knots {
     /** A request to fail: for its lateness, in favour of another request, or for lack of a prospect. */
     record Verdict(Waiter waiter, boolean late, @Nullable Waiter helped) {}
 
-    Knots(
+    DeadlockDetector(
             PoolSetBuilder builder,
             PoolSet set,
             List<Pool> pools,
@@ -77,11 +77,11 @@ final class Knots {
         this.held = builder.held;
         this.gate = gate;
         this.resolution = new Resolution(pools, slabs, deaths);
-        this.hope = new Hope(set, stakes, resolution, gate, builder.hostPatience);
+        this.hope = new Hope(set, holdings, resolution, gate, builder.hostPatience);
     }
 
-    StakeList stakes() {
-        return stakes;
+    HoldingList holdings() {
+        return holdings;
     }
 
     Resolution resolution() {
@@ -91,28 +91,28 @@ final class Knots {
     // ---- Accounting.
 
     /** Records a grant; {@code grants} is the number of earlier grants. */
-    void reserved(@Nullable Stake stake, Account account, long length, boolean persistent, long grants) {
-        if (stake == null) {
+    void reserved(@Nullable Holding holding, Account account, long length, boolean persistent, long grants) {
+        if (holding == null) {
             ofNoCall(account, length, persistent);
             return;
         }
-        if (stake.live == 0) {
-            stake.account = account;
-            stake.heldSince = grants;
-            stakes.add(stake);
+        if (holding.live == 0) {
+            holding.account = account;
+            holding.heldSince = grants;
+            holdings.add(holding);
         }
-        stake.hold(length);
-        if (stake.kept) {
-            kept(stake.account, length, stake.holder.isKept());
+        holding.hold(length);
+        if (holding.kept) {
+            kept(holding.account, length, holding.holder.isKept());
         }
     }
 
     /** Records that the holder may have ended: its memory then counts as kept by the host. */
-    void reviewed(Stake stake) {
-        Account account = stake.account;
-        if (!stake.kept && account != null && (stake.holder.isComplete() || stake.holder.isKept())) {
-            stake.kept = true;
-            kept(account, stake.live, stake.holder.isKept());
+    void reviewed(Holding holding) {
+        Account account = holding.account;
+        if (!holding.kept && account != null && (holding.holder.isComplete() || holding.holder.isKept())) {
+            holding.kept = true;
+            kept(account, holding.live, holding.holder.isKept());
         }
     }
 
@@ -123,23 +123,23 @@ final class Knots {
         }
     }
 
-    void released(@Nullable Stake stake, Account account, long length, boolean persistent) {
+    void released(@Nullable Holding holding, Account account, long length, boolean persistent) {
         stirs++;
-        if (stake == null) {
+        if (holding == null) {
             ofNoCall(account, -length, persistent);
             return;
         }
-        stake.hold(-length);
-        if (stake.kept) {
-            kept(stake.account, -length, stake.holder.isKept());
+        holding.hold(-length);
+        if (holding.kept) {
+            kept(holding.account, -length, holding.holder.isKept());
         }
-        forget(stake);
+        forget(holding);
     }
 
-    private void forget(Stake stake) {
-        if (stake.live == 0 && stake.waiting == 0) {
-            stake.failing = false;
-            stakes.remove(stake);
+    private void forget(Holding holding) {
+        if (holding.live == 0 && holding.waiting == 0) {
+            holding.failing = false;
+            holdings.remove(holding);
         }
     }
 
@@ -156,30 +156,30 @@ final class Knots {
 
     /** Bytes within a limit released only by the host, or by the unloading of programs. */
     long kept(Claim claim) {
-        return bytes(claim, Stake::isOver);
+        return bytes(claim, Holding::isOver);
     }
 
     /** Bytes counted by {@code kept}, and bytes of calls that wait in line or began after the claim. */
     long staying(Claim claim) {
-        return bytes(claim, stake -> stake.isOver() || stake.isWaiting() || claim.isLater(stake));
+        return bytes(claim, holding -> holding.isOver() || holding.isWaiting() || claim.isLater(holding));
     }
 
-    private long bytes(Claim claim, Predicate<Stake> like) {
+    private long bytes(Claim claim, Predicate<Holding> like) {
         long bytes = claim.account == null ? ofNoCallPersistent : claim.account.ofNoCallPersistent;
-        for (Stake stake : stakes) {
-            bytes += claim.concerns(stake.account) && like.test(stake) ? stake.live : 0;
+        for (Holding holding : holdings) {
+            bytes += claim.concerns(holding.account) && like.test(holding) ? holding.live : 0;
         }
         return bytes;
     }
 
     void joined(Waiter waiter) {
-        Stake stake = waiter.stake;
-        if (stake != null) {
-            stake.waiting++;
-            if (stake.live == 0) {
-                stake.account = waiter.account;
+        Holding holding = waiter.holding;
+        if (holding != null) {
+            holding.waiting++;
+            if (holding.live == 0) {
+                holding.account = waiter.account;
             }
-            stakes.add(stake);
+            holdings.add(holding);
         }
         if (mayBeAlone(waiter)) {
             lookIn(aloneAfter());
@@ -191,9 +191,9 @@ final class Knots {
     }
 
     void left(Waiter waiter) {
-        if (waiter.stake instanceof Stake stake) {
-            stake.waiting--;
-            forget(stake);
+        if (waiter.holding instanceof Holding holding) {
+            holding.waiting--;
+            forget(holding);
         }
     }
 
@@ -276,9 +276,9 @@ final class Knots {
             knot(line, now, growing, verdicts);
         }
         verdicts.forEach(each -> {
-            if (each.waiter.stake instanceof Stake stake) {
-                stake.failing = true;
-                stake.failedAt = now;
+            if (each.waiter.holding instanceof Holding holding) {
+                holding.failing = true;
+                holding.failedAt = now;
             }
         });
         if (next != Long.MAX_VALUE) { // no later than the look due anyway, to save a look
@@ -316,24 +316,24 @@ final class Knots {
      * might release something, so the host is given time.
      */
     private void alone(List<Waiter> line, long now, List<Verdict> verdicts) {
-        Set<Stake> judged = new HashSet<>();
+        Set<Holding> judged = new HashSet<>();
         for (Waiter each : line) {
-            Stake stake = each.stake;
-            if (stake != null
+            Holding holding = each.holding;
+            if (holding != null
                     && mayBeAlone(each)
                     && now - each.since >= aloneAfter()
-                    && !stake.failing
-                    && judged.add(stake)
-                    && stake.holder.isBehind() == null
-                    && Resolution.of(stake, line).allMatch(resolution::exceedsQuotaAlone)
-                    && held.applyAsInt(stake.holder) == stake.waiting) {
+                    && !holding.failing
+                    && judged.add(holding)
+                    && holding.holder.isBehind() == null
+                    && Resolution.of(holding, line).allMatch(resolution::exceedsQuotaAlone)
+                    && held.applyAsInt(holding.holder) == holding.waiting) {
                 verdicts.add(new Verdict(each, false, null));
             }
         }
     }
 
     private boolean mayBeAlone(Waiter waiter) {
-        return waiter.stake != null && waiter.account.quota != Long.MAX_VALUE && hostPatience != Long.MAX_VALUE;
+        return waiter.holding != null && waiter.account.quota != Long.MAX_VALUE && hostPatience != Long.MAX_VALUE;
     }
 
     private long aloneAfter() {
@@ -342,7 +342,7 @@ final class Knots {
 
     /** Whether a request could be granted if the calls with failed requests had released their memory, beside a growth. */
     boolean fitsOnceCallsHaveEnded(Waiter waiter, @Nullable Pool growing, long bytes) {
-        return resolution.fits(waiter, block -> block.stake != null && block.stake.failing, growing, bytes);
+        return resolution.fits(waiter, block -> block.holding != null && block.holding.failing, growing, bytes);
     }
 
     /**

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * A sequence of operations on queues of several devices, a single operation to the submitter: the first operation
  * performs the waits, the last operation signals. Submitted by a single thread; keeps no state afterwards.
  */
-final class Crossing implements AutoCloseable {
+final class CrossDeviceOperation implements AutoCloseable {
     /** Alignment of slots in copies, so that bindings are aligned as in the original. At least the alignment required for bindings by any device. */
     static final long ALIGNMENT = 256;
 
@@ -36,7 +36,7 @@ final class Crossing implements AutoCloseable {
     private final List<Buffer> copies = new ArrayList<>();
     private @Nullable Fence before;
 
-    private Crossing(CopyingQueue queue, @Nullable Fence wait) {
+    private CrossDeviceOperation(CopyingQueue queue, @Nullable Fence wait) {
         this.queue = queue;
         this.before = wait;
         this.order = queue.plain().device().createSemaphore(0, 0);
@@ -44,8 +44,8 @@ final class Crossing implements AutoCloseable {
 
     /** Submits operations. */
     static void submit(
-            CopyingQueue queue, @Nullable Fence wait, @Nullable Fence signal, Consumer<Crossing> operations) {
-        try (Crossing crossing = new Crossing(queue, wait)) {
+            CopyingQueue queue, @Nullable Fence wait, @Nullable Fence signal, Consumer<CrossDeviceOperation> operations) {
+        try (CrossDeviceOperation crossing = new CrossDeviceOperation(queue, wait)) {
             operations.accept(crossing);
             crossing.end(signal);
         } catch (IreeException e) {

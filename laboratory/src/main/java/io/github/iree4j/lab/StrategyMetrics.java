@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** Counts what one run shows. */
-final class WayReader {
+final class StrategyMetrics {
     /** Bytes of a reference to an event. */
     private static final int EVENT_BYTES = 8;
 
@@ -32,7 +32,7 @@ final class WayReader {
     private final int[] epoch; // its place there
     private final List<List<Integer>> consumers = new ArrayList<>();
 
-    WayReader(LabResult result, WaitKnowledge knowledge) {
+    StrategyMetrics(LabResult result, WaitKnowledge knowledge) {
         this.result = result;
         this.knowledge = knowledge;
         this.operations = result.scenario().operations();

@@ -3,18 +3,18 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.FrontierTracker;
-import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import org.junit.jupiter.api.Test;
 
-/** Stakes come in the order in which they were added, whichever are taken out. */
-class StakeListTest {
+/** Holdings come in the order in which they were added, whichever are taken out. */
+class HoldingListTest {
     private final PoolSet set = PoolSet.builder(new FakeSlabs(), FrontierTracker.create())
             .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
             .build();
-    private final StakeList list = new StakeList();
-    private final Stake a = new MemoryHolder("a", new OperationsUnderWay()).stakeIn(set);
-    private final Stake b = new MemoryHolder("b", new OperationsUnderWay()).stakeIn(set);
-    private final Stake c = new MemoryHolder("c", new OperationsUnderWay()).stakeIn(set);
+    private final HoldingList list = new HoldingList();
+    private final Holding a = new MemoryHolder("a", new OperationsUnderWay()).holdingIn(set);
+    private final Holding b = new MemoryHolder("b", new OperationsUnderWay()).holdingIn(set);
+    private final Holding c = new MemoryHolder("c", new OperationsUnderWay()).holdingIn(set);
 
     private void addAll() {
         list.add(a);
@@ -23,7 +23,7 @@ class StakeListTest {
     }
 
     @Test
-    void stakesKeepInsertionOrder() {
+    void holdingsKeepInsertionOrder() {
         assertThat(list).isEmpty();
         addAll();
         assertThat(list).containsExactly(a, b, c);

@@ -109,7 +109,8 @@ class ConformanceTableTest {
     /** By the simple name of the class, its source. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new HashMap<>();
-        for (String root : List.of("src/test/java", "../recorder/src/test/java", "../concurrency-tests/src/main/java")) {
+        for (String root :
+                List.of("src/test/java", "../recorder/src/test/java", "../concurrency-tests/src/main/java")) {
             try (Stream<Path> files = Files.walk(Path.of(root))) {
                 for (Path file :
                         files.filter(f -> f.toString().endsWith(".java")).toList()) {

@@ -193,9 +193,8 @@ class PublicApiTest {
 
     /** Whether the package is one of this module. */
     private static boolean isOurs(String packageName) {
-        String[] classes = CLASSES.resolve(packageName.replace('.', '/'))
-                .toFile()
-                .list((_, name) -> name.endsWith(".class"));
+        String[] classes =
+                CLASSES.resolve(packageName.replace('.', '/')).toFile().list((_, name) -> name.endsWith(".class"));
         return classes != null && classes.length > 0;
     }
 

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 class WhereTest {
     private static final Path ROOT = Path.of("..");
     private static final Path PAGE = ROOT.resolve("docs/where.md");
-    private static final List<String> MODULES = List.of("runtime-core", "recorder", "remote", "autoconfigure", "cluster");
+    private static final List<String> MODULES =
+            List.of("runtime-core", "recorder", "remote", "autoconfigure", "cluster");
     private static final Pattern ROW = Pattern.compile("^\\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|$");
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 

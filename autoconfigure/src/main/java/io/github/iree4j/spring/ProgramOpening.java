@@ -104,7 +104,8 @@ final class ProgramOpening {
         private final List<ModuleBytes> modules = new ArrayList<>(); // the first is the source's own module
         private final List<VariantOptions> variants = new ArrayList<>();
         private final Map<String, List<Path>> inPlace = new LinkedHashMap<>(); // by scope
-        private final List<ParameterArchive> mapped = new ArrayList<>(); // archives of {@code inPlace}, opened in advance for loading
+        // archives of {@code inPlace}, opened in advance for loading
+        private final List<ParameterArchive> mapped = new ArrayList<>();
         private final List<ParameterProvider> providers = new ArrayList<>(); // of verified files
 
         OpenFiles(boolean copy, FileReading<?> reading) throws IOException {
@@ -279,7 +280,8 @@ final class ProgramOpening {
         devices.forEach(options::device);
         files.addTo(options);
         everyProgram.accept(options);
-        if (source.parameters().isEmpty()) { // otherwise after the listener is set, since the customizer may replace the listener
+        // otherwise after the listener is set, since the customizer may replace the listener
+        if (source.parameters().isEmpty()) {
             source.customizer().accept(options);
         }
         return options;

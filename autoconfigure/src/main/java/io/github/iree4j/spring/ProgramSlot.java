@@ -29,8 +29,10 @@ final class ProgramSlot {
     private @Nullable Report loading; // guarded by the monitor
     private boolean wanted = true; // guarded by lock: whether a call may load the program
     private @Nullable ProgramInterface last; // guarded by lock: interface of the last loaded program
-    private List<String> changes = List.of(); // guarded by lock: differences of the last loaded program from its predecessor
-    private List<WeakReference<Program>> unloaded = List.of(); // guarded by lock: unloaded instances without a successor
+    // guarded by lock: differences of the last loaded program from its predecessor
+    private List<String> changes = List.of();
+    // guarded by lock: unloaded instances without a successor
+    private List<WeakReference<Program>> unloaded = List.of();
 
     ProgramSlot(Programs programs, ProgramSource source) {
         this.programs = programs;

@@ -24,11 +24,7 @@ final class Shim {
 
     /** The layout constants in the order of {@code jni_layout}; compared with those of C when the library is loaded. */
     static final int[] LAYOUT = {
-        ERROR_SIZE,
-        ERROR_NATIVE_CODE,
-        ERROR_MESSAGE,
-        DISPATCH_STATE_SIZE,
-        EXPORT_SIZE,
+        ERROR_SIZE, ERROR_NATIVE_CODE, ERROR_MESSAGE, DISPATCH_STATE_SIZE, EXPORT_SIZE,
     };
 
     private Shim() {}

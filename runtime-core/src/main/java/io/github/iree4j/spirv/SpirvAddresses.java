@@ -41,9 +41,11 @@ final class SpirvAddresses {
     private final Map<Integer, Integer> pointers = new HashMap<>(); // pointers of these types, with the type
     private final Set<Integer> pushed = new HashSet<>(); // pointers into push constants
     private final Set<Integer> table = new HashSet<>(); // the table's address, or a half of it
-    private final Set<Integer> near = new HashSet<>(); // computed from the table's address: an address within the table, or a constant
+    // computed from the table's address: an address within the table, or a constant
+    private final Set<Integer> near = new HashSet<>();
     private final Map<Integer, Integer> slots = new HashMap<>(); // by pointer
-    private final Map<Integer, Long> buffers = new HashMap<>(); // by value: slots used to compute the value, a bit for each
+    // by value: slots used to compute the value, a bit for each
+    private final Map<Integer, Long> buffers = new HashMap<>();
     private final Set<Integer> joined = new HashSet<>(); // operands of PHI, defined before or after the PHI
     private long written;
 

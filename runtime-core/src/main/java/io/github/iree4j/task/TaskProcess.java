@@ -119,7 +119,8 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
             schedule();
         } else if ((before & ENDING) == 0 && releaseUnplaced()) {
             ProcessExecutor executor =
-                    executorVolatile(); // TASK-16: read after the release; adopt() sets LISTED, then checks for the release
+                    // TASK-16: read after the release; adopt() sets LISTED, then checks for the release
+                    executorVolatile();
             complete();
             release(executor);
         }

@@ -14,8 +14,7 @@ public final class WorkerContext {
     private final ProcessExecutor executor;
 
     @Nullable
-    TaskProcess
-            owesWakeFor; // process with an omitted wake-up, because this worker is about to look for work
+    TaskProcess owesWakeFor; // process with an omitted wake-up, because this worker is about to look for work
 
     WorkerContext(ProcessExecutor executor, int index, boolean caller) {
         this.executor = executor;

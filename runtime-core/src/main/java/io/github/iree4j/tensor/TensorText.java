@@ -173,7 +173,8 @@ public final class TensorText {
                 return sign * Double.POSITIVE_INFINITY;
             }
             case "nan" -> {
-                return sign < 0 ? NEGATIVE_NAN : Double.NaN; // the sign of a NaN is printed, and therefore parsed as well
+                // the sign of a NaN is printed, and therefore parsed as well
+                return sign < 0 ? NEGATIVE_NAN : Double.NaN;
             }
             default -> {}
         }

@@ -34,11 +34,7 @@ final class ExportCommand implements Callable<Integer> {
     @Mixin
     private RecordingFlags flags;
 
-    @Option(
-            names = "--format",
-            paramLabel = "NAME",
-            required = true,
-            description = "perfetto, otlp or scenario.")
+    @Option(names = "--format", paramLabel = "NAME", required = true, description = "perfetto, otlp or scenario.")
     private String format;
 
     @Option(names = "--output", paramLabel = "FILE", required = true, description = "Where it goes.")

@@ -153,7 +153,8 @@ public final class IreeAutoConfiguration {
             ObjectProvider<IreePoolCustomizer> poolCustomizers,
             ObjectProvider<IreeRuntimeCustomizer> customizers,
             ObjectProvider<FlightRecorder> recorder) {
-        recorder.ifAvailable(_ -> {}); // opened here: records from before the devices open until after the devices close
+        // opened here: records from before the devices open until after the devices close
+        recorder.ifAvailable(_ -> {});
         nativeLibrary(LIBRARY, nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
         nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
         if (nativeCode.libraryPath() != null) {

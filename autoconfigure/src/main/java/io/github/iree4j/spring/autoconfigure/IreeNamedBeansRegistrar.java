@@ -60,7 +60,8 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
                         properties.deviceOf(queue),
                         queue.index()));
         for (String name :
-                properties.allDevices().keySet()) { // after the queues of 'iree.advanced.queues', which may have the name
+                // after the queues of 'iree.advanced.queues', which may have the name
+                properties.allDevices().keySet()) {
             register(
                     registry,
                     "queues",
@@ -106,7 +107,8 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
         if (type == Program.class) {
             definition.setScope(
                     BeanDefinition
-                            .SCOPE_PROTOTYPE); // beans made later get the current program, not a program that hands over
+                            // beans made later get the current program, not a program that hands over
+                            .SCOPE_PROTOTYPE);
         }
         definition.setPrimary(primary);
         definition.setDestroyMethodName(""); // the runtime and the registry close these objects

@@ -28,7 +28,8 @@ final class IreeStopping implements SmartLifecycle, ApplicationListener<ContextC
 
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
-        if (running && event.getApplicationContext().equals(context)) { // child contexts publish their events here as well
+        // child contexts publish their events here as well
+        if (running && event.getApplicationContext().equals(context)) {
             begin();
         }
     }

@@ -267,7 +267,8 @@ final class BatchQueue {
         cancelWithTheLast(live, call);
         call.whenComplete((results, failure) -> {
             merged.forEach(Tensor::close);
-            if (results == null && live.size() > 1 && isShortage(failure)) { // each entry may fit, though not all together
+            // each entry may fit, though not all together
+            if (results == null && live.size() > 1 && isShortage(failure)) {
                 bound.tooMany(rows);
                 callInTurn(live, 0);
                 return;
@@ -335,7 +336,8 @@ final class BatchQueue {
     }
 
     private CompletableFuture<Results> callUnbatched(BatchEntry entry, InvocationRequest request) {
-        boolean isPadded = options.padded(entry.rows) > entry.rows; // a function of fixed rows takes no other number of rows
+        // a function of fixed rows takes no other number of rows
+        boolean isPadded = options.padded(entry.rows) > entry.rows;
         CompletableFuture<Results> call =
                 entry.within(() -> chain.proceed(isPadded ? request.withInputs(padded(entry)) : request));
         cancelWithTheLast(List.of(entry), call);

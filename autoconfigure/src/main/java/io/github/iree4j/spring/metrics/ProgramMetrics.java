@@ -36,7 +36,8 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
 
     private final IreeRuntime runtime;
     private final Programs programs;
-    private final Map<MeterRegistry, Set<String>> registries = new ConcurrentHashMap<>(); // the programs of each registry
+    // the programs of each registry
+    private final Map<MeterRegistry, Set<String>> registries = new ConcurrentHashMap<>();
 
     /**
      * Creates the meters of a runtime.

@@ -56,7 +56,8 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private Map<Long, PendingCall> before = new HashMap<>(); // calls of the previous look
     private long advanced;
     private boolean refusing;
-    private Map<ChangedFile, Integer> looksAtChanged = new HashMap<>(); // files not changed again, with the number of looks
+    // files not changed again, with the number of looks
+    private Map<ChangedFile, Integer> looksAtChanged = new HashMap<>();
 
     /**
      * Creates a watchdog.
@@ -127,9 +128,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private void lookForSettled(List<Problem> now) {
         Map<ChangedFile, Integer> looks = new HashMap<>();
         for (Problem each : now) {
-            if (each
-                    instanceof
-                    ChangedFile changed) { // equal unless changed again: the cause has size and times
+            if (each instanceof ChangedFile changed) { // equal unless changed again: the cause has size and times
                 int count = looksAtChanged.getOrDefault(changed, 0) + 1;
                 looks.put(changed, count);
                 if (count % AGAIN == SETTLED) {

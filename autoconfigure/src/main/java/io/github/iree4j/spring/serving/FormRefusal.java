@@ -60,7 +60,8 @@ public final class FormRefusal extends OncePerRequestFilter {
             chain.doFilter(request, response);
             return;
         }
-        response.setStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE.value()); // not sendError, which dispatches to a controller
+        // not sendError, which dispatches to a controller
+        response.setStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE.value());
         response.setContentType(contentType);
         response.getOutputStream().write(refusal);
     }

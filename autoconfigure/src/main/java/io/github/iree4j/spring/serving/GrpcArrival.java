@@ -32,7 +32,8 @@ final class GrpcArrival extends ServerStreamTracer {
     private final BodyLimits limits;
     private final long maximum;
     private final @Nullable ScheduledExecutorService timer;
-    private final Deque<Arrived> complete = new ArrayDeque<>(); // guarded by this, as are the next fields except the context
+    // guarded by this, as are the next fields except the context
+    private final Deque<Arrived> complete = new ArrayDeque<>();
     private @Nullable LimitedBody body;
     private long charged;
     private @Nullable Future<?> look;

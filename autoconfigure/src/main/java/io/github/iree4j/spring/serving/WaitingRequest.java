@@ -36,14 +36,14 @@ final class WaitingRequest implements AsyncListener {
             return false;
         }
         AsyncContext context = request.startAsync();
-        context.setTimeout(
-                received.turn().limit().plus(LATEST).toMillis()); // Tomcat does not report a failed dispatch
+        context.setTimeout(received.turn().limit().plus(LATEST).toMillis()); // Tomcat does not report a failed dispatch
         context.addListener(new WaitingRequest(received));
         request.setAttribute(ATTRIBUTE, received);
         received.turn().whenDecided(() -> {
             try {
                 context.dispatch();
-            } catch (RuntimeException | Error e) { // the container has ended the request, or has no thread for the request
+                // the container has ended the request, or has no thread for the request
+            } catch (RuntimeException | Error e) {
                 received.close();
             }
         });

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 final class ClientLanes {
     private final Map<Long, RemoteLane> lanes =
             new ConcurrentHashMap<>(); // by axis: lanes of open devices, and lost lanes until their end
-    private final Map<Long, Lost> lost = new ConcurrentHashMap<>(); // about as much data as a tracker keeps of each axis
+    // about as much data as a tracker keeps of each axis
+    private final Map<Long, Lost> lost = new ConcurrentHashMap<>();
 
     /** The end of a lane of a closed device, after all of its points. */
     private record Lost(long reached, IreeException cause) {}

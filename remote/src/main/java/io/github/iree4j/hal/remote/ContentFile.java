@@ -24,7 +24,8 @@ final class ContentFile extends HalFile {
     private final long number;
     private final long length;
     private final byte[] digest;
-    private @Nullable MemorySegment known; // kept content, once the first piece was read; guarded by this, like the rest
+    // kept content, once the first piece was read; guarded by this, like the rest
+    private @Nullable MemorySegment known;
     private @Nullable MemorySegment arriving; // content received so far, until complete
 
     ContentFile(RemoteSession session, long number, long length, byte[] digest) {

@@ -35,9 +35,9 @@ final class RemoteServer {
     private final ServerObjects objects;
 
     // Guarded by this.
-    private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; lanes that are open or have commands that have not ended
-    private final Map<Long, ServerLane> over =
-            new LinkedHashMap<>(); // closed lanes, for later questions; oldest first
+    // by axis; lanes that are open or have commands that have not ended
+    private final Map<Long, ServerLane> lanes = new HashMap<>();
+    private final Map<Long, ServerLane> over = new LinkedHashMap<>(); // closed lanes, for later questions; oldest first
     private long lastForgotten = -1; // highest ordinal of the forgotten lanes' axes
     private final Map<Long, List<Subscriptions.LaneWaiter>> expected = new HashMap<>(); // by axis
     private int expectedCount;
@@ -368,7 +368,8 @@ final class RemoteServer {
                     ask(wait, axis, epoch);
                 }
             }));
-        } catch (IreeException e) { // also when a session may begin later: the network between the nodes may be cut for long
+            // also when a session may begin later: the network between the nodes may be cut for long
+        } catch (IreeException e) {
             ask(wait, axis, epoch);
         }
     }

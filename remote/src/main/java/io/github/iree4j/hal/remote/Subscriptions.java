@@ -16,7 +16,8 @@ final class Subscriptions {
     private final RemoteSession session;
     private final int limit;
     private final Map<Long, Subscription> byNumber = new ConcurrentHashMap<>();
-    private final Set<Subscription> stalled = ConcurrentHashMap.newKeySet(); // subscriptions waiting for room on the stream
+    // subscriptions waiting for room on the stream
+    private final Set<Subscription> stalled = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     Subscriptions(RemoteSession session, int limit) {

@@ -63,7 +63,8 @@ public abstract class CollectiveExecution {
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final AtomicBoolean gone = new AtomicBoolean();
-    private volatile int promised; // number of steps of collectives followed by the next segment before the end of the step
+    // number of steps of collectives followed by the next segment before the end of the step
+    private volatile int promised;
 
     // While the submitting thread is in submit(), a failure not carried by a fence is thrown there.
     private volatile @Nullable Thread submitter;

@@ -93,7 +93,9 @@ final class Copies {
         long bytes = 0;
         for (Copy each : copies.values()) {
             each.place = bytes;
-            bytes = Math.addExact(bytes, each.end - each.first + CrossDeviceOperation.ALIGNMENT - 1 & -CrossDeviceOperation.ALIGNMENT);
+            bytes = Math.addExact(
+                    bytes,
+                    each.end - each.first + CrossDeviceOperation.ALIGNMENT - 1 & -CrossDeviceOperation.ALIGNMENT);
         }
         // One allocation, so that executions cannot deadlock over several allocations.
         Buffer memory = crossing.copy(bytes);

@@ -40,7 +40,8 @@ final class CopyingCommands extends CommandBuffer {
     private final CopyingDevice device;
     private final long affinity;
     private final List<Consumer<CommandBuffer>> commands = new ArrayList<>(); // until finished
-    private final Set<RefCounted> kept = Collections.newSetFromMap(new IdentityHashMap<>()); // the objects used by commands
+    // the objects used by commands
+    private final Set<RefCounted> kept = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Map<Buffer, Integer> fixedSlots = new IdentityHashMap<>(); // until finished
     private final List<Buffer> fixed = new ArrayList<>(); // apart, in slots from bindingCapacity() on; retained
     private final Map<Integer, UsedRanges> used = new TreeMap<>(); // by slot

@@ -44,7 +44,10 @@ final class CrossDeviceOperation implements AutoCloseable {
 
     /** Submits operations. */
     static void submit(
-            CopyingQueue queue, @Nullable Fence wait, @Nullable Fence signal, Consumer<CrossDeviceOperation> operations) {
+            CopyingQueue queue,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Consumer<CrossDeviceOperation> operations) {
         try (CrossDeviceOperation crossing = new CrossDeviceOperation(queue, wait)) {
             operations.accept(crossing);
             crossing.end(signal);

@@ -111,8 +111,7 @@ final class LocalExecutable extends Executable {
     void took(int export, long all, long workgroups, long nanos) {
         long sample = Math.clamp((nanos << FRACTION_BITS) / Math.max(1, workgroups), 1, Integer.MAX_VALUE);
         int latest = durationOpaque(export);
-        if (latest
-                == 0) { // includes reading pages of code and linking: better than nothing, until the next run
+        if (latest == 0) { // includes reading pages of code and linking: better than nothing, until the next run
             DURATION.setOpaque(durations, export, (int) -sample);
             return;
         }

@@ -35,9 +35,11 @@ public final class Admission implements Cancellation {
     private final @Nullable Consumer<Admission> told;
     private boolean isPlain; // whether the call was never ahead of a fence, nor alone; written before the admission
     private final AtomicInteger state = new AtomicInteger(WAITING);
-    private volatile boolean isShort; // whether the inputs are committed and the call stands in line for the rest of its need
+    // whether the inputs are committed and the call stands in line for the rest of its need
+    private volatile boolean isShort;
     private volatile Cancellation waitForFence = Cancellation.OVER;
-    private volatile @Nullable Fence fence; // the fence ahead of which the call was admitted; only tested for being reached, so not retained
+    // the fence ahead of which the call was admitted; only tested for being reached, so not retained
+    private volatile @Nullable Fence fence;
     private volatile @Nullable MemoryHolder holder;
 
     // Guarded by the lock of the gate once shared.

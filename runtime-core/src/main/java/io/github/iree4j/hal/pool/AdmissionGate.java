@@ -88,9 +88,9 @@ public final class AdmissionGate {
     private final List<Admission> line =
             new ArrayList<>(); // ready calls, by age; guarded by lock, as are the next fields
     private final List<Admission> ahead = new ArrayList<>(); // calls that are not ready
-    private long lastGuess = Long.MIN_VALUE / 2; // time of the last admission of a call with an unknown need, by the clock
-    private final List<Admission> alone =
-            new ArrayList<>(); // calls with more committed than their known need
+    // time of the last admission of a call with an unknown need, by the clock
+    private long lastGuess = Long.MIN_VALUE / 2;
+    private final List<Admission> alone = new ArrayList<>(); // calls with more committed than their known need
     private boolean isLookDue;
     private volatile int waiting; // number of calls outside
 
@@ -304,7 +304,8 @@ public final class AdmissionGate {
      */
     boolean runsOthers(HoldingList holdings) {
         synchronized (lock) {
-            long running = all.running(); // read first: a later commitment is not in the sum, since its call has no holding
+            // read first: a later commitment is not in the sum, since its call has no holding
+            long running = all.running();
             Set<Admission> known = new HashSet<>(); // several calls may share an admission
             for (Holding holding : holdings) {
                 Admission call = holding.holder.admission(this);

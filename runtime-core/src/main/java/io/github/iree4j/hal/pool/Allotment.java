@@ -237,7 +237,12 @@ final class Allotment {
     }
 
     private boolean mayGrow(
-            @Nullable Waiter waiter, Pool pool, ReservationRequest request, Account account, long needed, long aligned) {
+            @Nullable Waiter waiter,
+            Pool pool,
+            ReservationRequest request,
+            Account account,
+            long needed,
+            long aligned) {
         MemoryHolder holder = request.holder();
         Holding holding = holder == null ? null : holder.knownHoldingIn(set);
         long bytes = pool.store.growth(needed, aligned, Math.min(slabs.budget, pool.options.budget()));
@@ -395,7 +400,8 @@ final class Allotment {
         @Override
         public boolean mayGo(Waiter waiter, boolean isBehind) {
             return !(isBehind && staysBehind(waiter.account))
-                    && turns.mayGo(waiter, waiter.pool, waiter.age, waiter.account, waiter.holding, waiter.length, live);
+                    && turns.mayGo(
+                            waiter, waiter.pool, waiter.age, waiter.account, waiter.holding, waiter.length, live);
         }
 
         @Override

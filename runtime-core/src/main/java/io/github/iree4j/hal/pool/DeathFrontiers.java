@@ -77,7 +77,8 @@ final class DeathFrontiers {
         all.merge(left, completed);
         all.merge(right, completed);
         boolean whole =
-                !all.isTainted() || all.size() < Frontier.MAXIMUM_CAPACITY; // otherwise this very join may have lost entries
+                // otherwise this very join may have lost entries
+                !all.isTainted() || all.size() < Frontier.MAXIMUM_CAPACITY;
         all.prune(completed);
         if (whole && all.size() <= capacity) {
             return all.snapshot();

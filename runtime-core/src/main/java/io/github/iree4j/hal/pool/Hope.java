@@ -95,7 +95,8 @@ final class Hope {
             waiter.hopeless = true;
             waiter.doubtedSince = now;
             waiter.hopelessSince = now;
-        } else if (moved && now - waiter.doubtedSince < DeadlockDetector.END_NANOS) { // endless movement is no endless hope
+            // endless movement is no endless hope
+        } else if (moved && now - waiter.doubtedSince < DeadlockDetector.END_NANOS) {
             waiter.hopelessSince = now;
         }
         return now - waiter.hopelessSince >= DeadlockDetector.CONFIRM_NANOS
@@ -109,11 +110,14 @@ final class Hope {
 
     private boolean mayComeFromHost(Waiter waiter) {
         return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
-                || holdings.all().stream().anyMatch(holding -> holding.holder.isComplete() && concerns(holding, waiter));
+                || holdings.all().stream()
+                        .anyMatch(holding -> holding.holder.isComplete() && concerns(holding, waiter));
     }
 
     private static boolean isKeptByHost(Block block) {
-        return block.holding == null ? block.persistent : block.holding.holder.isComplete() && !block.holding.holder.isKept();
+        return block.holding == null
+                ? block.persistent
+                : block.holding.holder.isComplete() && !block.holding.holder.isKept();
     }
 
     /** Whether another holder of the missing memory can run. */

@@ -56,7 +56,8 @@ public final class OperationsUnderWay {
 
     /** Records the end of an operation outliving the submission, after the release of all resources. */
     public void end() {
-        if (count.decrementAndGet() == 0) { // decremented before the listener is read; the setter reads the count after writing the listener
+        // decremented before the listener is read; the setter reads the count after writing the listener
+        if (count.decrementAndGet() == 0) {
             listener.run();
         }
     }

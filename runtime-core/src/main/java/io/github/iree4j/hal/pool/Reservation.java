@@ -34,7 +34,8 @@ public final class Reservation {
     private final long offset;
     private final long length;
     private final long size;
-    private final Frontier death; // copy of the block's death frontier, because the block's changes once the block is free again
+    // copy of the block's death frontier, because the block's changes once the block is free again
+    private final Frontier death;
 
     @SuppressWarnings("UnusedVariable") // read through WAITS
     private List<NativeTimepoint> waits; // written by release once the reservation is shared, read by acquire

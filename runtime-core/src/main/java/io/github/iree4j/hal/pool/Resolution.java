@@ -63,7 +63,8 @@ final class Resolution {
                         && !holding.equals(waiter.holding)
                         && holding.waiting == of(holding, lost).count())
                 .distinct()
-                .sorted(Comparator.comparingLong((Holding holding) -> holding.age).reversed())
+                .sorted(Comparator.comparingLong((Holding holding) -> holding.age)
+                        .reversed())
                 .toList();
     }
 

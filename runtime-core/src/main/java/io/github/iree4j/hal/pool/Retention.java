@@ -116,7 +116,8 @@ final class Retention {
             pool.store.idleBytes(
                     home -> {
                         long left = idleAfter - (now - home.idleSince);
-                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter); // otherwise the last user has not finished
+                        // otherwise the last user has not finished
+                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter);
                         return true;
                     },
                     any -> true);

@@ -19,13 +19,15 @@ final class Share {
     private final long lost;
     private final AtomicLong committed = new AtomicLong(); // bytes committed to admitted calls
     private volatile long ahead; // inputs of calls admitted for the inputs alone; guarded by the gate's lock
-    private volatile long largest; // largest need so far; a concurrent smaller need may hide the largest until its call is tried again
+    // largest need so far; a concurrent smaller need may hide the largest until its call is tried again
+    private volatile long largest;
 
     /** Bytes kept by the host and by programs. Written under the lock of the set, as is {@link #permanent}. */
     private final AtomicLong kept = new AtomicLong();
 
     private volatile long permanent; // the part kept by loaded programs
-    private volatile boolean isShut; // whether released memory is kept for one request; written under the lock of the set
+    // whether released memory is kept for one request; written under the lock of the set
+    private volatile boolean isShut;
 
     /** The time of the last admission after a wait for the share, by the gate's clock. Guarded by the gate's lock. */
     long lastAdmitted = Long.MIN_VALUE / 2;

@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.pool.Slabs.SlabExchange;
 import io.github.iree4j.hal.pool.Slabs.Growth;
+import io.github.iree4j.hal.pool.Slabs.SlabExchange;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -166,7 +166,8 @@ final class Supply {
         for (SlabExchange exchange = decided; exchange != SlabExchange.NONE; growths++) {
             giveBack(exchange);
             Arrival arrival = exchange.growth == null ? null : acquire(exchange.growth);
-            SlabExchange next = arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival, growths);
+            SlabExchange next =
+                    arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival, growths);
             carriedOut(exchange);
             exchange = next;
             if (arrival == null && next.growth != null) { // this thread only returns slabs

@@ -78,7 +78,8 @@ final class Turns {
             long live) {
         return suspended
                 || (isApart(pool, length, budget.waiter()) || admits(budget, waiter, age, holding, length, live))
-                        && (account.claim == null || admits(account.claim, waiter, age, holding, length, account.live()));
+                        && (account.claim == null
+                                || admits(account.claim, waiter, age, holding, length, account.live()));
     }
 
     /** Whether a request takes no memory that the first in line may lack: the kinds differ, and the budget has room for both. */

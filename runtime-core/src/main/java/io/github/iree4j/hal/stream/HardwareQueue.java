@@ -124,7 +124,8 @@ final class HardwareQueue {
         } catch (RuntimeException | Error e) { // out of memory, for example
             return new IreeException(StatusCode.INTERNAL, "submission failed: " + e, e);
         }
-        streams.forEach(HardwareStream::lookAtHead); // outside the try block: an observer's exception must not revoke accepted submissions
+        // outside the try block: an observer's exception must not revoke accepted submissions
+        streams.forEach(HardwareStream::lookAtHead);
         return null;
     }
 
@@ -186,7 +187,8 @@ final class HardwareQueue {
         }
         try {
             timeline.signal(ticket);
-        } catch (RuntimeException | Error e) { // other queues wait for the ticket: the lane, with nothing left before it, may signal
+            // other queues wait for the ticket: the lane, with nothing left before it, may signal
+        } catch (RuntimeException | Error e) {
             if (driver.isLost() || tryGive(List.of(new Submission(TimelineWaits.NONE, null, ticket, null))) != null) {
                 throw e;
             }

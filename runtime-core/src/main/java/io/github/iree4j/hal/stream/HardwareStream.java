@@ -88,7 +88,8 @@ final class HardwareStream implements FifoBackend {
         device.enter();
         StreamWork work = null;
         HostStep step = null;
-        IreeException failure = whyGone(); // a failed operation keeps its place: the epoch is promised, and other operations rely on the order
+        // a failed operation keeps its place: the epoch is promised, and other operations rely on the order
+        IreeException failure = whyGone();
         try {
             if (failure == null) {
                 work = own.prepare();

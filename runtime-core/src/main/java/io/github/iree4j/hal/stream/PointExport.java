@@ -95,7 +95,8 @@ final class PointExport implements Timepoint, AutoCloseable {
                 if (failure == null && now < FAILED) {
                     signal(now);
                 }
-            } catch (IreeException e) { // device lost: the device's waiters are notified here, foreign waiters by the driver
+                // device lost: the device's waiters are notified here, foreign waiters by the driver
+            } catch (IreeException e) {
                 device.loseLater(e);
             }
         }

@@ -16,7 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class StreamChannels implements ChannelHost {
     private final StreamDevice device;
     private final Set<GroupChannel> open = ConcurrentHashMap.newKeySet();
-    private final Map<GroupChannel, Runnable> leaving = new ConcurrentHashMap<>(); // by channel, for channels with a rank
+    // by channel, for channels with a rank
+    private final Map<GroupChannel, Runnable> leaving = new ConcurrentHashMap<>();
 
     private volatile boolean used; // whether any channel has joined
 

@@ -81,7 +81,8 @@ public final class StreamDevice implements Device {
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
     private final AtomicBoolean abandoning = new AtomicBoolean();
-    private volatile @Nullable IreeException abandoned; // set when the device was closed and did not complete within the limit
+    // set when the device was closed and did not complete within the limit
+    private volatile @Nullable IreeException abandoned;
 
     /*
      * STREAM-4: the native objects of queues are freed once, after the last operation of a closed device. The freeing
@@ -649,7 +650,8 @@ public final class StreamDevice implements Device {
             queue.stream().failSignals(cause);
         }
         waiter.endImports(cause);
-        exports.forEach(each -> end("export", each::close)); // otherwise foreign waiters for the device's work would hang
+        // otherwise foreign waiters for the device's work would hang
+        exports.forEach(each -> end("export", each::close));
         return true;
     }
 

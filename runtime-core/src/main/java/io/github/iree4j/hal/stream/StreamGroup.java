@@ -52,7 +52,8 @@ final class StreamGroup implements GroupWork {
     // Guarded by this.
     private final Map<Integer, Member> members = new HashMap<>(); // by rank
     private final List<List<Meetings.Meeting>> waiting = new ArrayList<>();
-    private final TreeMap<Long, Meetings.Meeting> inTurn = new TreeMap<>(); // waiting meetings of a group that spans processes, by number
+    // waiting meetings of a group that spans processes, by number
+    private final TreeMap<Long, Meetings.Meeting> inTurn = new TreeMap<>();
     private final Set<Launched> underWay = new LinkedHashSet<>();
     private int joined;
     private long nextNumber;
@@ -262,7 +263,8 @@ final class StreamGroup implements GroupWork {
         final List<List<StreamArrival>> arrivals = new ArrayList<>(); // arrivals of each run
         final List<Runnable> refusals = new ArrayList<>(0);
         final List<StreamDevice> entries =
-                new ArrayList<>(); // devices whose uses end with the last part; guarded by the group, like the next field
+                // devices whose uses end with the last part; guarded by the group, like the next field
+                new ArrayList<>();
         int left;
 
         @Nullable

@@ -21,7 +21,8 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
     private final UsedBuffer[] buffers;
     private StreamStorage[] storages = new StreamStorage[0]; // storage of the pinned buffers
     private int pinned; // number of pinned buffers, counted from the first
-    private @Nullable ConstantViews<ConstantCopy> constant; // views of the written constant while the operation is retained, or null
+    // views of the written constant while the operation is retained, or null
+    private @Nullable ConstantViews<ConstantCopy> constant;
     private @Nullable ConstantCopy claimed; // copy of the constant made for the enclosing call, or null
     private Object user = this; // user of the constant's copy: the call, or this operation
     private @Nullable TransferCommands recorded;

@@ -28,7 +28,8 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         final long number;
         boolean told; // whether the end of the operation is reported to the host
         boolean over;
-        VirtualLanes.@Nullable LaneRequest request; // on shared lanes, once the operation is at the head and its waits have ended
+        // on shared lanes, once the operation is at the head and its waits have ended
+        VirtualLanes.@Nullable LaneRequest request;
 
         Work(QueueOperation operation, long number, boolean told) {
             this.operation = operation;

@@ -184,8 +184,7 @@ final class CommandEncoder implements TransferSink {
     /** Fills with four bytes; the first pattern byte comes first, regardless of the alignment. */
     private void fillInt(long buffer, long from, long length, int pattern) {
         int phase = (int) (from & FILL_UNIT - 1);
-        int aligned = Integer.rotateLeft(
-                pattern, phase * Byte.SIZE); // byte i belongs at addresses equal to i modulo 4
+        int aligned = Integer.rotateLeft(pattern, phase * Byte.SIZE); // byte i belongs at addresses equal to i modulo 4
         long end = from + length;
         long first = from + FILL_UNIT - 1 & -FILL_UNIT;
         long last = end & -FILL_UNIT;

@@ -35,7 +35,8 @@ final class ShapeRecovery {
     private final FunctionCode[] functions;
     private final IntFunction<FunctionGraph> graphs;
     private final Role[] roles; // per import
-    private final Map<Integer, @Nullable ShapeSummary> summaries = new HashMap<>(); // null while a summary is being made
+    // null while a summary is being made
+    private final Map<Integer, @Nullable ShapeSummary> summaries = new HashMap<>();
     private long left = MAX_WORK;
 
     /**

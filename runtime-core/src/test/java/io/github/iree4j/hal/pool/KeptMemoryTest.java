@@ -14,8 +14,7 @@ import org.junit.jupiter.api.Test;
 /** What pools of every kind record about the users of their memory, what they keep and what they return. */
 class KeptMemoryTest extends MemoryLine {
     private static final List<PoolOptions> KINDS = List.of(
-            PoolOptions.tlsf("tlsf", 64, 64),
-            PoolOptions.passThrough("whole").withRetained(64));
+            PoolOptions.tlsf("tlsf", 64, 64), PoolOptions.passThrough("whole").withRetained(64));
 
     @BeforeEach
     void register() {

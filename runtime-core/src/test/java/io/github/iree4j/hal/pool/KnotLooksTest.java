@@ -91,8 +91,11 @@ class KnotLooksTest extends KnotLine {
             looks.clear();
             got.clear();
             busy = false;
-            PoolSetBuilder some =
-                    builder(3 * HALF).pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF)).delayed(this::after);
+            PoolSetBuilder some = builder(3 * HALF)
+                    .pool(PoolOptions.passThrough("f")
+                            .withRetained(Long.MAX_VALUE)
+                            .withSizes(0, HALF))
+                    .delayed(this::after);
             if (random.nextBoolean()) {
                 some.patience(LONG);
             }

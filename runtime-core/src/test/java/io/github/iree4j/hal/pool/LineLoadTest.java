@@ -28,7 +28,9 @@ class LineLoadTest extends MemoryLine {
         PoolSet set = PoolSet.builder(own, tracker)
                 .budget(units * 64)
                 .delayed(nanos -> look -> {}) // all on this thread
-                .pool(PoolOptions.passThrough("blocks").withRetained(random.nextInt(20) * 64L).withSizes(0, 64))
+                .pool(PoolOptions.passThrough("blocks")
+                        .withRetained(random.nextInt(20) * 64L)
+                        .withSizes(0, 64))
                 .pool(PoolOptions.tlsf("t", 64, 4 * 64).withSizes(0, 12 * 64))
                 .pool(PoolOptions.passThrough("large").withRetained(random.nextInt(20) * 64))
                 .build();

@@ -185,7 +185,9 @@ class PlacementTest {
     @Test
     void poolsAreChosenByTypeUsageLifetimeAndSize() {
         PoolSet set = PoolSet.builder(slabs, tracker)
-                .pool(PoolOptions.tlsf("small", 8 * 256, 8 * 256).withSizes(0, 256).withMemory(0x3F, 0xFF))
+                .pool(PoolOptions.tlsf("small", 8 * 256, 8 * 256)
+                        .withSizes(0, 256)
+                        .withMemory(0x3F, 0xFF))
                 .pool(PoolOptions.tlsf("weights", 64, 1 << 20).withLifetime(PoolOptions.Lifetimes.PERSISTENT))
                 .pool(PoolOptions.tlsf("transients", 64, 1 << 20).withSizes(0, 1 << 20))
                 .pool(PoolOptions.passThrough("large").withMemory(0x30, 0))

@@ -263,7 +263,8 @@ class ResolutionTest extends KnotLine {
         knot.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
         Caller caller = knot.caller(helped);
         assertThat(caller).isNotNull();
-        for (Caller each : knot.callers) { // what a quota has room for beside the claim is granted; such calls go on, and end
+        // what a quota has room for beside the claim is granted; such calls go on, and end
+        for (Caller each : knot.callers) {
             if (each != caller && each.granted > 0 && caller.consumer.equals("limited")) {
                 each.end();
             }

@@ -85,7 +85,8 @@ class ReuseSoundnessTest {
         FrontierTracker tracker = FrontierTracker.create();
         int capacity = 1 + random.nextInt(4);
         PoolOptions options = switch (random.nextInt(3)) {
-            case 0 -> PoolOptions.tlsf("fixed", 4 * 4 * GRANULE, 4 * 4 * GRANULE).withSizes(0, 4 * GRANULE);
+            case 0 ->
+                PoolOptions.tlsf("fixed", 4 * 4 * GRANULE, 4 * 4 * GRANULE).withSizes(0, 4 * GRANULE);
             case 1 -> PoolOptions.passThrough("pass").withRetained(16 * GRANULE);
             default -> PoolOptions.tlsf("tlsf", 16 * GRANULE, 32 * GRANULE);
         };

@@ -13,11 +13,11 @@ final class Attempt {
     private long pauseNanos;
     private long notBefore;
 
-    /** Why the last one failed; null when none has. */
+    /** The cause of the last failed attempt; null without a failure. */
     @Nullable
     IreeException failure;
 
-    /** Begins, unless it has begun or there is a pause. Returns whether it has begun now. */
+    /** Begins an attempt, unless an attempt is under way or during a pause. Returns whether an attempt has begun now. */
     boolean begin(long now) {
         if (dialing || pauseNanos > 0 && notBefore - now > 0) {
             return false;
@@ -26,7 +26,7 @@ final class Attempt {
         return true;
     }
 
-    /** It has failed. Returns whether the one before has not failed in the same way. */
+    /** Ends a failed attempt. Returns whether the failure differs from the previous failure. */
     boolean end(IreeException cause, long now) {
         IreeException before = failure;
         dialing = false;

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The options with which a runtime opens devices of other nodes: the node that this process is, and how long it waits for another one. A device
- * that is opened is lost with the session; opening it again then waits for the next one.
+ * The options of a runtime for opening devices of other nodes: this process's node, and a limit on waiting for another
+ * node. An opened device is lost with the session; opening the device again then waits for the next session.
  */
 public final class ClusterDevices implements DriverOptions {
     static final ClusterDevices NONE = new ClusterDevices(
@@ -29,8 +29,8 @@ public final class ClusterDevices implements DriverOptions {
     /**
      * Creates the options.
      *
-     * @param node returns this node, which has joined its cluster; called when a device is opened, and may block
-     * @param limit how long to wait for a session with the other node
+     * @param node returns this node, already a member of the cluster; called when a device is opened, and may block
+     * @param limit the longest wait for a session with the other node
      */
     public ClusterDevices(Supplier<ClusterNode> node, Duration limit) {
         this.node = node;
@@ -42,7 +42,7 @@ public final class ClusterDevices implements DriverOptions {
      *
      * @param uri the URI of any device
      * @param member the node
-     * @return true if it is a valid {@code cluster://…} that names this node
+     * @return true for a valid {@code cluster://...} naming this node
      */
     public static boolean isAt(String uri, ClusterMember member) {
         String prefix = DeviceAddress.DRIVER + "://";
@@ -50,7 +50,7 @@ public final class ClusterDevices implements DriverOptions {
             return uri.startsWith(prefix)
                     && DeviceAddress.parse(uri.substring(prefix.length())).isAt(member);
         } catch (IreeException e) {
-            return false; // whoever opens it learns why
+            return false; // opening the device reports the cause
         }
     }
 

@@ -4,7 +4,7 @@ import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterView;
 import io.github.iree4j.status.IreeException;
 
-/** Learns what happens to a {@link ClusterNode}. Called on its threads, without locks; MUST NOT block. */
+/** Receives events of a {@link ClusterNode}. Called on the node's threads, without locks; MUST NOT block. */
 public interface ClusterListener {
     /** Does nothing. */
     ClusterListener NONE = new ClusterListener() {};
@@ -12,7 +12,7 @@ public interface ClusterListener {
     /**
      * Nodes have come or gone.
      *
-     * @param view who is there now
+     * @param view the present members
      */
     default void viewChanged(ClusterView view) {}
 
@@ -24,26 +24,26 @@ public interface ClusterListener {
     default void connected(ClusterMember peer) {}
 
     /**
-     * A peer accepts no more work, and will leave once it has finished what it has.
+     * A peer accepts no more work, and will leave after finishing the accepted work.
      *
      * @param incarnation the peer
-     * @param reason what it said
+     * @param reason the peer's reason
      */
     default void draining(long incarnation, IreeException reason) {}
 
     /**
-     * A peer has failed, and will not come back under its name.
+     * A peer has failed, and will not come back under the same name.
      *
      * @param incarnation the peer
-     * @param cause why
+     * @param cause the cause
      */
     default void failed(long incarnation, IreeException cause) {}
 
     /**
-     * This node can take no part in the cluster any more unless it gets a new identity: it lost its lease, or it and a peer have failed each
-     * other and it is the one that yields. Its sessions have ended. Called once.
+     * This node can take no part in the cluster any more without a new identity: the lease was lost, or this node and a
+     * peer have failed each other and this node yields. All sessions of this node have ended. Called once.
      *
-     * @param cause why
+     * @param cause the cause
      */
     default void fenced(IreeException cause) {}
 }

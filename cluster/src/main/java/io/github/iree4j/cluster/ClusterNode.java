@@ -29,20 +29,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This process as a member of a cluster: has a session with each node that membership shows, and fails those that it loses.
+ * This process as a member of a cluster: keeps a session with each node in the view of the membership, and fails lost
+ * nodes.
  *
- * <p>The end of a connection, a view without the node, and a farewell all fail the node's incarnation, once and for good. Two nodes that have
- * failed each other and still see each other cannot talk under these names: the members of a view tell each other whom they have failed, and all
- * but the largest number of them that can stay together are fenced and take new identities. Thread-safe.
+ * <p>The end of a connection, a view without the node, and a farewell all fail the node's incarnation, once and
+ * permanently. Two nodes that have failed each other and still see each other cannot communicate under these names. The
+ * members of a view therefore report failed members to each other; the largest set of members able to stay together
+ * stays, and all other members are fenced and take new identities. Thread-safe.
  */
 public final class ClusterNode implements AutoCloseable {
     /*
-     * Of two nodes the one with the lower incarnation dials: when it sees the other, and again after a pause while it sees it and there is no
-     * session. Views are handled one at a time by the executor, since failing a peer may run many callbacks.
+     * Of two nodes the node with the lower incarnation dials: on seeing the other node, and again after a pause while
+     * the other node is in view and there is no session. Views are handled one at a time by the executor, since failing
+     * a peer may run many callbacks.
      */
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
     private static final String SAID_NOTHING = "%s connected to %s and said nothing within %d ms";
-    private static final int MOST_SILENT = 64; // a peer has one; more are of peers that mean no good
+    private static final int MOST_SILENT = 64; // a peer needs a single silent connection; more come from malicious peers
 
     private final NodeIdentity identity;
     private final RemoteNode node;
@@ -56,9 +59,9 @@ public final class ClusterNode implements AutoCloseable {
 
     // Guarded by this.
     private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; dialed, or with a session
-    private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted, and nothing heard from members, since when
-    private final Map<Long, Attempt> attempts = new HashMap<>(); // of peers that this node dials
-    private final Map<Long, IreeException> rejected = new HashMap<>(); // by members that have failed this node
+    private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted connections without frames from members, with the time of acceptance
+    private final Map<Long, Attempt> attempts = new HashMap<>(); // by incarnation; attempts to dial peers
+    private final Map<Long, IreeException> rejected = new HashMap<>(); // by incarnation; causes from members that have failed this node
     private final Conflicts conflicts;
     private @Nullable ClusterMember self;
     private ClusterView view = new ClusterView(0, List.of(), false);
@@ -67,18 +70,18 @@ public final class ClusterNode implements AutoCloseable {
     private long views;
 
     /**
-     * Creates a node that is not part of a cluster yet.
+     * Creates a node outside any cluster.
      *
-     * @param identity who it is, leased
-     * @param builder makes its sessions; with devices and options
-     * @param transport how it listens and connects
-     * @param membership who else is there; left when this closes
-     * @param host the host name or address that its peers use
-     * @param grace how long a peer may be both seen and failed before one of the two is fenced: longer than it takes to notice that a process has
-     *     died
+     * @param identity the node's identity, leased
+     * @param builder creates the node's sessions; with devices and options
+     * @param transport options for listening and connecting
+     * @param membership finds the other nodes; left when this closes
+     * @param host the host name or address used by peers
+     * @param grace how long a peer may be both seen and failed before either node is fenced: longer than the detection
+     *     of a dead process
      * @param nanoTime the clock
      * @param executor runs one task at a time, in order
-     * @param listeners learn what happens, one after the other
+     * @param listeners receive events, one after the other
      */
     public ClusterNode(
             NodeIdentity identity,
@@ -127,10 +130,10 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Waits until there is a session with each node that this one sees.
+     * Waits until there is a session with each node in the view.
      *
-     * @param limit how long to wait at most
-     * @return whether that is so
+     * @param limit the longest wait
+     * @return whether there are sessions with all nodes
      */
     public synchronized boolean awaitSessions(Duration limit) throws InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
@@ -147,9 +150,9 @@ public final class ClusterNode implements AutoCloseable {
     /**
      * Waits for a session with a node.
      *
-     * @param wanted whether it is this one
-     * @param limit how long to wait at most
-     * @return the session, open when it was found; null when there is none in time, or this node is fenced or closed
+     * @param wanted selects the node
+     * @param limit the longest wait
+     * @return the session, open when found; null without a session in time, or when this node is fenced or closed
      */
     public @Nullable RemoteSession awaitSession(Predicate<? super ClusterMember> wanted, Duration limit)
             throws InterruptedException {
@@ -166,7 +169,7 @@ public final class ClusterNode implements AutoCloseable {
                     return null;
                 }
                 if (view.members().stream().noneMatch(each -> wanted.test(each) && isConnected(each))) {
-                    wait(left / 1_000_000 + 1); // else it was opened or is ending just now
+                    wait(left / 1_000_000 + 1); // otherwise a session was opened or is ending just now
                 }
             }
         }
@@ -187,8 +190,8 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Connects to peers whose pause is over, ends connections on which nothing is said, decides conflicts, and measures round trips. To be called
-     * regularly, about twice a second. Does not block; does nothing once this is closed.
+     * Connects to peers after the pause, ends silent connections, decides conflicts, and measures round trips. To be
+     * called regularly, about twice a second. Does not block; does nothing once this is closed.
      */
     public void look() {
         synchronized (this) {
@@ -277,7 +280,7 @@ public final class ClusterNode implements AutoCloseable {
         due.forEach(transport::dial);
     }
 
-    /** Tells the members whom of them this node has failed, if they should know. */
+    /** Reports members failed by this node to the members of the view, when a report is due. */
     private void report() {
         FailureReport due;
         synchronized (this) {
@@ -301,7 +304,7 @@ public final class ClusterNode implements AutoCloseable {
         decide();
     }
 
-    /** Fences this node if it is in conflict with a peer that it sees, and it is the one that yields. */
+    /** Fences this node if this node is in conflict with a visible peer and has to yield. */
     private void decide() {
         IreeException cause;
         synchronized (this) {
@@ -316,9 +319,10 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Takes this node out of the cluster: its sessions fail, and it leaves. Its devices go on for this process. Idempotent.
+     * Takes this node out of the cluster: the node's sessions fail, and the node leaves. The node's devices remain
+     * usable by this process. Idempotent.
      *
-     * @param cause why
+     * @param cause the cause
      */
     public void fence(IreeException cause) {
         synchronized (this) {
@@ -335,19 +339,21 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Tells peers that this node accepts no more work: they do not choose it any more, and what they submit all the same fails with UNAVAILABLE.
+     * Notifies peers of the end of accepting work: peers do not choose this node any more, and further submissions fail
+     * with UNAVAILABLE.
      *
-     * @param reason why
+     * @param reason the reason
      */
     public void goAway(String reason) {
         node.goAway(reason);
     }
 
     /**
-     * Waits until what peers have submitted before {@link #goAway} is over, and they know it.
+     * Waits until all work submitted by peers before {@link #goAway} has completed, with completions known to the
+     * peers.
      *
-     * @param limit how long to wait at most
-     * @return whether that is so
+     * @param limit the longest wait
+     * @return whether the work has completed in time
      */
     public boolean drain(Duration limit) throws InterruptedException {
         return node.awaitQuiet(limit);
@@ -369,7 +375,7 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Returns this node as its peers know it.
+     * Returns this node as known to peers.
      *
      * @return the member; null before {@link #start()}
      */
@@ -378,7 +384,7 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Returns who this node is.
+     * Returns this node's identity.
      *
      * @return the identity
      */
@@ -396,7 +402,7 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Returns who is there.
+     * Returns the present members.
      *
      * @return the last view; empty before the first
      */
@@ -405,7 +411,7 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Returns how many views there were.
+     * Returns the number of views so far.
      *
      * @return the number
      */
@@ -414,16 +420,16 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Returns why this node is out of the cluster.
+     * Returns the cause of this node's fencing.
      *
-     * @return the cause; null while it is not
+     * @return the cause; null while not fenced
      */
     public synchronized @Nullable IreeException fenced() {
         return fenced;
     }
 
     /**
-     * Returns where this node stands with the others that it sees.
+     * Returns the state of connections to the other nodes in the view.
      *
      * @return a snapshot, in the order of the view, without this node
      */
@@ -453,7 +459,7 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Returns where the membership looks for nodes and reaches none.
+     * Returns the addresses where the membership looks for nodes without success.
      *
      * @return the addresses with the causes
      */
@@ -465,7 +471,7 @@ public final class ClusterNode implements AutoCloseable {
         return member.equals(view.find(member.identity().incarnation()));
     }
 
-    /** Watches a connection that a peer opened, and ends it when too many say nothing. */
+    /** Watches a connection opened by a peer, and ends the connection when too many connections are silent. */
     private PeerLink admitted(PeerLink link) {
         int count;
         synchronized (this) {
@@ -496,13 +502,13 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
-    /** Returns whether the attempt before has not failed in the same way; else each attempt would be in the log. */
+    /** Returns whether the failure differs from the previous attempt's failure; otherwise each attempt would be logged. */
     private synchronized boolean unreachable(ClusterMember peer, IreeException cause) {
         Attempt attempt = attempts.get(peer.identity().incarnation());
         return attempt == null || attempt.end(cause, nanoTime.getAsLong());
     }
 
-    /** What membership tells. */
+    /** Receives events of the membership. */
     private final class Views implements ClusterMembership.Listener {
         @Override
         public void viewChanged(ClusterView next) {
@@ -515,7 +521,7 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
-    /** What the transport tells. */
+    /** Receives events of the transport. */
     private final class Connections implements PeerHandler {
         @Override
         public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
@@ -540,11 +546,11 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
-    /** What the runtime's sessions tell. */
+    /** Receives events of the runtime's sessions. */
     private final class Sessions implements SessionListener {
         @Override
         public void opened(RemoteSession session) {
-            PeerLink link = (PeerLink) session.connection(); // of the peer that the session names
+            PeerLink link = (PeerLink) session.connection(); // of the peer named by the session
             synchronized (ClusterNode.this) {
                 link.open = true;
                 if (!link.isOver()) {

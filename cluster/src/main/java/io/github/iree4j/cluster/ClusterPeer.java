@@ -6,11 +6,12 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a node stands with another one that it sees.
+ * The state of a node's connection to another node in the view.
  *
  * @param member the other node
- * @param session the open session; null when there is none
- * @param failure why there is none and never will be, or why the last attempt to connect failed; null when nothing went wrong
+ * @param session the open session; null without a session
+ * @param failure the cause of a permanently missing session, or of the last failed attempt to connect; null without a
+ *     failure
  */
 public record ClusterPeer(
         ClusterMember member,

@@ -17,26 +17,27 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which members of a view have failed each other, and which of them stay. Not thread-safe.
+ * Decides which members of a view have failed each other, and which members stay. Not thread-safe.
  *
- * <p>Views cannot say it, so the members report it: all of them after a merge, and those that have failed a member that stays in the view. Who
- * has the same reports comes to the same decision: the largest number of members of which no two have failed each other stays. A decision is
- * made when all members of a merge have reported, or when it has been known for long enough that the failed one is not a process that has died.
+ * <p>Views do not contain failures, so the members report failures: all members after a merge, and members that have
+ * failed a member still in the view. Members with the same reports reach the same decision: the largest set of members
+ * without mutual failures stays. A decision is made when all members of a merge have reported, or when a failure has
+ * been known for long enough to exclude a dead process.
  */
 final class Conflicts {
-    private static final int MOST = 1024; // reports that are kept
+    private static final int MOST = 1024; // limit on kept reports
 
     private final NodeIdentity self;
     private final long graceNanos;
-    private final Map<Long, FailureReport> reports = new HashMap<>(); // the last one, by reporter
+    private final Map<Long, FailureReport> reports = new HashMap<>(); // the last report, by reporter
     private final Map<Pair, Long> since =
-            new HashMap<>(); // when this node learned that two members have failed each other
-    private final Map<Long, Long> twins = new HashMap<>(); // since when a member of this machine index is seen
-    private final Map<Long, IreeException> failed = new HashMap<>(); // members that this node has failed, and why
+            new HashMap<>(); // when this node learned of a mutual failure of two members
+    private final Map<Long, Long> twins = new HashMap<>(); // by incarnation; when a member with this machine index was first seen
+    private final Map<Long, IreeException> failed = new HashMap<>(); // members failed by this node, with causes
     private ClusterView view = new ClusterView(0, List.of(), false);
     private long seenNanos; // since when this view
     private boolean complete; // all members of the merge have reported
-    private boolean asked; // a member reports again, so it misses something
+    private boolean asked; // a member reports again, and so lacks a report
 
     private record Pair(long low, long high) {
         static Pair of(long one, long other) {
@@ -45,17 +46,17 @@ final class Conflicts {
     }
 
     /**
-     * Creates it without a view.
+     * Creates an instance without a view.
      *
      * @param self this node
-     * @param graceNanos longer than it takes to notice that a process has died
+     * @param graceNanos longer than the detection of a dead process
      */
     Conflicts(NodeIdentity self, long graceNanos) {
         this.self = self;
         this.graceNanos = graceNanos;
     }
 
-    /** The view has changed. Reports may have come before it. */
+    /** Sets a new view. Reports may have arrived before the view. */
     void see(ClusterView next, long now) {
         view = next;
         seenNanos = now;
@@ -70,11 +71,11 @@ final class Conflicts {
         reports.forEach((reporter, report) -> note(reporter, report.failed(), now));
     }
 
-    /** This node has failed some nodes, or they have failed it. Those that are no members of the view do not matter. */
+    /** Records nodes failed by this node, and nodes that have failed this node. Nodes outside the view do not matter. */
     void fail(Map<Long, IreeException> nodes, long now) {
         nodes.forEach((each, cause) -> {
             ClusterMember member = view.find(each);
-            if (member != null && !isTwin(member)) { // of a former session of this machine the end is noticed late
+            if (member != null && !isTwin(member)) { // the end of a former session of this machine is noticed late
                 failed.put(each, cause);
             }
         });
@@ -106,7 +107,7 @@ final class Conflicts {
         note(reporter, report.failed(), now);
         asked |= reporter != self.incarnation() && before != null && before.view() == report.view();
         if (view.merge() && !complete && view.members().stream().allMatch(this::hasReported)) {
-            complete = true; // so all of them live
+            complete = true; // so all members are alive
             since.replaceAll((_, _) -> now - graceNanos);
         }
     }
@@ -117,8 +118,8 @@ final class Conflicts {
     }
 
     /**
-     * Returns what this node should tell the members now. A process that has died is failed by all, and leaves the view soon; there is nothing
-     * to say about it.
+     * Returns the report due to the members now. A dead process is failed by all, and leaves the view soon; there is
+     * nothing to report about a dead process.
      */
     @Nullable
     FailureReport due(long now) {
@@ -129,13 +130,13 @@ final class Conflicts {
                 : null;
     }
 
-    /** Whether this node has known for so long that it and a member have failed each other. */
+    /** Returns whether a mutual failure of this node and a member has been known for the given time. */
     private boolean isKnownFor(long other, long nanos, long now) {
         Long begin = since.get(Pair.of(self.incarnation(), other));
         return begin != null && now - begin >= nanos;
     }
 
-    /** Why this node has to go; null while it has not. */
+    /** Returns the reason for this node to yield; null without a reason. */
     @Nullable
     IreeException whyYield(long now) {
         Map<Long, Set<Long>> opponents = opponents();
@@ -155,7 +156,7 @@ final class Conflicts {
     }
 
     private @Nullable IreeException whyTwin(long now) {
-        for (ClusterMember each : view.members()) { // the elder ones come first
+        for (ClusterMember each : view.members()) { // older members come first
             long other = each.identity().incarnation();
             if (other == self.incarnation()) {
                 break;
@@ -170,7 +171,7 @@ final class Conflicts {
         return null;
     }
 
-    /** Whom each member has failed or is failed by, as reported. */
+    /** Returns, for each member, the members failed by or having failed this member, as reported. */
     private Map<Long, Set<Long>> opponents() {
         Map<Long, Set<Long>> opponents = new HashMap<>();
         for (ClusterMember each : view.members()) {
@@ -188,9 +189,9 @@ final class Conflicts {
     }
 
     /**
-     * Returns members of which no two are opponents: the one with the fewest opponents, of equal ones the oldest, and so on among those that are
-     * no opponents of it. Of a network that was cut into parts it is the largest part, and of five members or fewer as many as possible,
-     * whoever has failed whom.
+     * Returns members without opponents among each other: the member with the fewest opponents (among equals the
+     * oldest), and so on among the members not opposed to the chosen members. For a network cut into parts the result
+     * is the largest part; for five members or fewer the result is as large as possible, for any failures.
      *
      * @param opponents the opponents of each member; symmetric
      */
@@ -202,7 +203,7 @@ final class Conflicts {
             long best = 0;
             int fewest = Integer.MAX_VALUE;
             for (Map.Entry<Long, Set<Long>> each : left.entrySet()) {
-                if (each.getValue().size() < fewest) { // the lowest of those
+                if (each.getValue().size() < fewest) { // among equals the lowest
                     best = each.getKey();
                     fewest = each.getValue().size();
                 }

@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a device of another node is: {@code node/device}, where the node is a machine index, or a host that a node advertises, perhaps with its
- * port; without a device it is the first one that the node serves.
+ * The address of another node's device: {@code node/device}. The node is a machine index, or a host advertised by a
+ * node, perhaps with a port; without a device, the address means the first device served by the node.
  *
  * @param machine the machine index; -1 for a host
  * @param host the host; empty for a machine index
@@ -24,8 +24,8 @@ record DeviceAddress(int machine, String host, int port, String device) {
     /**
      * Parses an address.
      *
-     * @param id what is behind {@code cluster://}
-     * @throws IreeException INVALID_ARGUMENT when it is none
+     * @param id the part after {@code cluster://}
+     * @throws IreeException INVALID_ARGUMENT for a malformed address
      */
     static DeviceAddress parse(String id) {
         Matcher parts = FORM.matcher(id);

@@ -6,6 +6,6 @@ import io.github.iree4j.status.FailureDetail;
  * There is no session with the node of a device.
  *
  * @param device the URI of the device
- * @param node what the URI says of the node, such as {@code machine index 1}
+ * @param node the URI's description of the node, such as {@code machine index 1}
  */
 public record MissingNode(String device, String node) implements FailureDetail {}

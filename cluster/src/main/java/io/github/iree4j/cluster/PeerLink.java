@@ -15,8 +15,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection between the transport and the session on it, which says how it ended. The session learns what the peer says once membership knows
- * the peer: until then, the first frame is held, and a peer sends no second one without an answer.
+ * A connection between the transport and its session, reporting how the connection ended. The session receives the
+ * peer's frames once membership knows the peer: until then, the first frame is held, and a peer sends no second frame
+ * without an answer.
  */
 final class PeerLink implements PeerConnection, PeerListener {
     private static final int MOST_HELD = 64 << 10; // bytes
@@ -32,7 +33,10 @@ final class PeerLink implements PeerConnection, PeerListener {
     private volatile @Nullable PeerListener session;
     volatile boolean open;
 
-    /** What the session has heard: a connection may be dropped only before it hears who the peer is, since what follows fails it for good. */
+    /**
+     * The frames received by the session: a connection may be dropped only before the session receives the peer's
+     * identity, since a later failure fails the peer permanently.
+     */
     private enum Said {
         NOTHING,
         SOMETHING,
@@ -42,7 +46,7 @@ final class PeerLink implements PeerConnection, PeerListener {
     /**
      * Creates a link without a session.
      *
-     * @param peer whom the transport has authenticated
+     * @param peer the peer authenticated by the transport
      * @param dialed whether this node opened the connection
      * @param known whether membership knows the peer
      * @param ended called once, with the cause
@@ -91,22 +95,22 @@ final class PeerLink implements PeerConnection, PeerListener {
         return peer.identity();
     }
 
-    /** Whether the connection has ended. */
+    /** Returns whether the connection has ended. */
     boolean isOver() {
         return over.get();
     }
 
-    /** Whether the session has heard nothing yet. */
+    /** Returns whether the session has received nothing yet. */
     boolean isSilent() {
         return said == Said.NOTHING;
     }
 
-    /** Whether the peer has spoken, and membership did not know it. */
+    /** Returns whether the peer has sent a frame before membership knew the peer. */
     synchronized boolean isHeld() {
         return held != null;
     }
 
-    /** Ends the connection if the session has heard nothing yet. */
+    /** Ends the connection if the session has received nothing yet. */
     void drop(IreeException cause) {
         synchronized (this) {
             if (said != Said.NOTHING) {
@@ -118,13 +122,13 @@ final class PeerLink implements PeerConnection, PeerListener {
         closed(cause);
     }
 
-    /** The view has changed: the session hears what was held, if the peer is known now. */
+    /** Handles a changed view: the session receives the held frame, if the peer is known now. */
     void look() {
         synchronized (this) {
             ByteBuffer first = held;
             if (first != null && known.test(peer)) {
                 held = null;
-                session().received(PeerStream.CONTROL, first); // under the lock, so that what follows comes later
+                session().received(PeerStream.CONTROL, first); // under the lock, so that later frames come later
                 said = Said.SOMETHING;
             }
         }
@@ -137,7 +141,7 @@ final class PeerLink implements PeerConnection, PeerListener {
         }
     }
 
-    /** Whether the session hears a frame now; else it is held, or the connection ends. */
+    /** Returns whether the session receives a frame now; otherwise the frame is held, or the connection ends. */
     private boolean hears(PeerStream stream, ByteBuffer frame) {
         synchronized (this) {
             if (said == Said.NOTHING && held == null && (dialed || known.test(peer))) {

@@ -1,8 +1,8 @@
 /**
- * A node of a cluster: its identity, the nodes it sees, and its sessions with them.
+ * A node of a cluster: its identity, the visible nodes, and the sessions with visible nodes.
  *
- * <p>{@link io.github.iree4j.cluster.ClusterNode} connects the parts: membership says who is there, the transport connects, and the runtime's
- * {@link io.github.iree4j.hal.remote.RemoteNode} does the rest.
+ * <p>{@link io.github.iree4j.cluster.ClusterNode} connects the parts: the membership reports the present nodes, the
+ * transport connects, and the runtime's {@link io.github.iree4j.hal.remote.RemoteNode} does the rest.
  */
 @NullMarked
 package io.github.iree4j.cluster;

@@ -12,9 +12,9 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 public @interface Export {
     /**
-     * Returns the name within the module. Several methods may share one if their calling conventions differ.
+     * Returns the name within the module. Several methods may share a name if the methods' calling conventions differ.
      *
-     * @return the name, which may contain dots, as in {@code string.create}; empty for the method's own name
+     * @return the name, possibly with dots, as in {@code string.create}; empty for the method's own name
      */
     String value() default "";
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 final class Failures {
     private Failures() {}
 
-    /** Returns a failure that names the method. Rethrows errors, except those of the JVM such as stack overflow or lack of memory. */
+    /** Returns a failure naming the method. Rethrows errors, except errors of the JVM such as stack overflow or lack of memory. */
     static IreeException of(Throwable thrown, String function, String method) {
         Throwable cause = thrown;
         while ((cause instanceof UndeclaredThrowableException || cause instanceof CompletionException)

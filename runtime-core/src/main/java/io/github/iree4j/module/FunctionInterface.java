@@ -24,9 +24,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Implements an interface by method handles: one hidden class per interface, with fields for each object's handles.
+ * Implements an interface by method handles: a hidden class per interface, with fields for each object's handles.
  *
- * <p>Implements the abstract methods and those annotated {@link Import}. Immutable and safe from any thread.
+ * <p>Implements the abstract methods and the methods annotated {@link Import}. Immutable and safe from any thread.
  *
  * @param <T> the interface
  */
@@ -65,10 +65,10 @@ public final class FunctionInterface<T> {
     /**
      * Prepares an interface.
      *
-     * @param type the interface, of any visibility, in a package that is open to this module
+     * @param type the interface, of any visibility, in a package open to this module
      * @param <T> the interface
      * @return a factory of implementations
-     * @throws IllegalArgumentException when it cannot be implemented or reached
+     * @throws IllegalArgumentException when the interface cannot be implemented or accessed
      */
     public static <T> FunctionInterface<T> of(Class<T> type) {
         return new FunctionInterface<>(type);
@@ -84,7 +84,7 @@ public final class FunctionInterface<T> {
     }
 
     /**
-     * Returns the methods that need handles.
+     * Returns the methods requiring handles.
      *
      * @return the methods, sorted by name
      */
@@ -98,8 +98,8 @@ public final class FunctionInterface<T> {
         /**
          * Returns the implementation of a method.
          *
-         * @param method one of {@link FunctionInterface#methods()}
-         * @return a handle of the method's type, without the receiver; null to have a default method run its own body
+         * @param method an element of {@link FunctionInterface#methods()}
+         * @return a handle of the method's type, without the receiver; null to run a default method's own body
          */
         @Nullable
         MethodHandle handle(Method method);
@@ -166,7 +166,7 @@ public final class FunctionInterface<T> {
             code.aload(0).getfield(self, field, HANDLE).ifnonnull(bound);
             code.aload(0);
             loadArguments(code, descriptor);
-            // Name the given interface: the body may be inherited from one that is not a direct parent.
+            // Name the given interface: the body may be inherited from an indirect parent.
             code.invokespecial(type.describeConstable().orElseThrow(), method.getName(), descriptor, true);
             code.return_(TypeKind.from(descriptor.returnType()));
             code.labelBinding(bound);

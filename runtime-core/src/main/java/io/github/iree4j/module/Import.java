@@ -9,8 +9,9 @@ import java.lang.annotation.Target;
 /**
  * Maps a method of an interface to a function of a program.
  *
- * <p>A function of a Java module can take such an interface as a parameter, which is then not an argument of the function: it represents
- * other functions of the call's context. For calls by applications use {@code Program.bind}.
+ * <p>A function of a Java module can take such an interface as a parameter. The parameter is then not an argument of
+ * the function, but represents other functions of the call's context. For calls by applications use
+ * {@code Program.bind}.
  *
  * <p>An import on a {@code default} method is optional: where the function is absent, the method's own body runs.
  */
@@ -26,8 +27,9 @@ public @interface Import {
     String value();
 
     /**
-     * Returns whether the function belongs to a module that is linked after the one that imports it, such as the program that calls the
-     * Java module: it is looked up at the first call, and a mismatch is reported only then. Ignored by {@code Program.bind}.
+     * Returns whether the function belongs to a module linked after the importing module, such as the program calling
+     * the Java module. A late function is looked up at the first call, and a mismatch is reported only then. Ignored by
+     * {@code Program.bind}.
      *
      * @return true to look up late
      */

@@ -25,7 +25,7 @@ final class ImportedInterface {
         }
     }
 
-    /** Receives the types that programs may name. */
+    /** Receives the types allowed in programs. */
     interface TypeListener {
         void seen(Type type);
     }
@@ -48,16 +48,16 @@ final class ImportedInterface {
     }
 
     /**
-     * One function.
+     * An imported function.
      *
-     * @param method the method that calls it
+     * @param method the method calling the function
      * @param fullName {@code module.function}
      * @param optional whether the method has a body for the case that the function is absent
-     * @param late whether it is looked up at the first call
+     * @param late whether the function is looked up at the first call
      * @param arguments types of the arguments
      * @param results types of the results
-     * @param record the record type of several results; null for none or one
-     * @param convention its calling convention
+     * @param record the record type of several results; null for less than two results
+     * @param convention the calling convention
      */
     record Imported(
             Method method,

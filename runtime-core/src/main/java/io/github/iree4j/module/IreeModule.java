@@ -6,20 +6,20 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks a class as a module; its {@link Export} methods are the functions. See {@link JavaModule}. */
+/** Marks a class as a module; the class's {@link Export} methods are the functions. See {@link JavaModule}. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
 public @interface IreeModule {
     /**
-     * Returns the name that imports refer to.
+     * Returns the name used by imports.
      *
      * @return the name, without a dot
      */
     String value();
 
     /**
-     * Returns the version that dependencies of programs are checked against.
+     * Returns the version checked against the dependencies of programs.
      *
      * @return an unsigned number
      */

@@ -24,9 +24,7 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A method as a function of programs: its calling convention, and one handle that converts arguments, calls the method and sets results.
- */
+/** A method as a function of programs: the calling convention, and a single handle to convert arguments, call the method and set results. */
 final class JavaFunction {
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
@@ -79,14 +77,14 @@ final class JavaFunction {
         body = body(handle);
     }
 
-    /** Collects what a function needs of its module: adapters, types, and the import interfaces among its parameters. */
+    /** Collects a function's requirements of the module: adapters, types, and the import interfaces among the parameters. */
     interface Builder {
         References references();
 
-        /** Records a type that programs may name. */
+        /** Records a type usable in programs. */
         void seen(Type type);
 
-        /** Records an interface of imports and returns its index. */
+        /** Records an interface of imports and returns the interface's index. */
         int imports(Class<?> type);
     }
 
@@ -96,7 +94,7 @@ final class JavaFunction {
 
     @SuppressWarnings("unchecked")
     private static NativeFunction<Scope> body(MethodHandle handle) {
-        // A hidden class per handle makes the handle a constant, which the JIT compiler inlines.
+        // A hidden class per handle makes the handle a constant, and the JIT compiler inlines constants.
         return MethodHandleProxies.asInterfaceInstance(
                 NativeFunction.class, MethodHandles.dropArguments(handle, 1, VmCall.class));
     }
@@ -195,7 +193,7 @@ final class JavaFunction {
         return method;
     }
 
-    /** Runs the method, or resumes once the future that it returned has completed. */
+    /** Runs the method, or resumes after completion of the returned future. */
     void call(JavaState state, VmCall call) {
         if (call.resumed()) {
             if (!(call.attachment() instanceof LaterResult.Pending pending)) {

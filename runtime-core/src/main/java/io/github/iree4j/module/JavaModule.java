@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A module implemented by a Java class. Add it to a program before the modules that import from it.
+ * A module implemented by a Java class. Add the module to a program before the importing modules.
  *
  * <pre>{@code
  * @IreeModule("custom")
@@ -39,30 +39,34 @@ import org.jspecify.annotations.Nullable;
  * runtime.load(ProgramOptions.builder().module(JavaModule.of(new Strings())).module(file).build());
  * }</pre>
  *
- * <p><b>Types.</b> {@code int}, {@code short}, {@code byte} and {@code boolean} are i32, {@code long} i64, {@code float} f32,
- * {@code double} f64. Everything else is a reference: {@code String} (UTF-8) and {@code byte[]} copy a {@code !vm.buffer},
- * {@code MemorySegment} is a view of it, {@code List} copies a {@code !vm.list} with its elements (numbers boxed), and in programs
- * {@code Tensor} stands for {@code !hal.buffer_view}; all other objects, such as buffers, buffer views, fences and those of your own
- * classes, are passed unchanged. An array other than {@code byte[]} is a variadic argument, one of records a variadic argument of tuples. A
- * returned record is several results, {@code void} none. A returned future makes the call wait for it without occupying a thread. A class
- * with {@link ReferenceType} is always one reference. Parameters that accept null need an annotation called {@code Nullable}.
+ * <p><b>Types.</b> {@code int}, {@code short}, {@code byte} and {@code boolean} are i32, {@code long} i64,
+ * {@code float} f32, {@code double} f64. Everything else is a reference: {@code String} (UTF-8) and {@code byte[]} copy
+ * a {@code !vm.buffer}, {@code MemorySegment} is a view of a {@code !vm.buffer}, {@code List} copies a {@code !vm.list}
+ * with all elements (numbers boxed), and in programs {@code Tensor} stands for {@code !hal.buffer_view}; all other
+ * objects, such as buffers, buffer views, fences and objects of your own classes, are passed unchanged. An array other
+ * than {@code byte[]} is a variadic argument, an array of records a variadic argument of tuples. A returned record is
+ * several results, {@code void} none. If a method returns a future, the call waits for completion without occupying a
+ * thread. A class with {@link ReferenceType} is always a single reference. Parameters accepting null need an annotation
+ * called {@code Nullable}.
  *
- * <p><b>Ownership.</b> Arguments, and results of called functions, are borrowed until the method returns, or the future that it returned
- * completes; retain what you keep. Borrowed references may be returned unchanged; returning any other counted object, also as an element of
- * a list, transfers ownership. Tensor arguments are closed when the method returns; returned tensors belong to the program.
+ * <p><b>Ownership.</b> Arguments, and results of called functions, are borrowed until the method returns, or the
+ * returned future completes; retain every object kept longer. Borrowed references may be returned unchanged; returning
+ * any other counted object, also as an element of a list, transfers ownership. Tensor arguments are closed when the
+ * method returns; returned tensors belong to the program.
  *
- * <p><b>State.</b> {@link #of(Class, Supplier)} creates an object for each context (each loaded program), which calls use one at a time and
- * which is closed with the context if it is {@link AutoCloseable}. With {@link #of(Object)} all contexts share one object, which must be
- * safe from any thread and remains owned by the caller.
+ * <p><b>State.</b> {@link #of(Class, Supplier)} creates an object for each context (each loaded program). Calls use the
+ * object one at a time; an {@link AutoCloseable} object is closed with the context. With {@link #of(Object)} all
+ * contexts share an object; the object must be safe from any thread and remains owned by the caller.
  *
- * <p><b>Calling programs.</b> A parameter whose type is an interface with {@link Import} methods is not an argument: it calls other
- * functions of the same context, while the method runs and on its thread. Functions of modules before this one are linked like those of any
- * module, others are {@linkplain Import#late late}.
+ * <p><b>Calling programs.</b> A parameter typed as an interface with {@link Import} methods is not an argument: the
+ * parameter calls other functions of the same context, while the method runs and on the method's thread. Functions of
+ * modules before this module are linked as for any module, others are {@linkplain Import#late late}.
  *
- * <p><b>Failures.</b> An exception fails the call with a status that names function and method, and the exception as its cause:
- * an {@link io.github.iree4j.status.IreeException} with its own code, {@code IllegalArgumentException} INVALID_ARGUMENT,
- * {@code IndexOutOfBoundsException} OUT_OF_RANGE, {@code IllegalStateException} FAILED_PRECONDITION, {@code UnsupportedOperationException}
- * UNIMPLEMENTED, {@code NoSuchElementException} NOT_FOUND, {@code TimeoutException} DEADLINE_EXCEEDED, {@code InterruptedException}
+ * <p><b>Failures.</b> An exception fails the call with a status naming function and method, and with the exception as
+ * cause: an {@link io.github.iree4j.status.IreeException} with the exception's own code,
+ * {@code IllegalArgumentException} INVALID_ARGUMENT, {@code IndexOutOfBoundsException} OUT_OF_RANGE,
+ * {@code IllegalStateException} FAILED_PRECONDITION, {@code UnsupportedOperationException} UNIMPLEMENTED,
+ * {@code NoSuchElementException} NOT_FOUND, {@code TimeoutException} DEADLINE_EXCEEDED, {@code InterruptedException}
  * CANCELLED, anything else INTERNAL.
  *
  * <p>Immutable; may be in several programs.
@@ -109,7 +113,8 @@ public final class JavaModule implements VmModule {
     /**
      * Creates a module of an object, shared by all contexts.
      *
-     * @param instance its class or a superclass is an {@link IreeModule}; must be safe from any thread; remains owned by the caller
+     * @param instance the object, with {@link IreeModule} on the class or a superclass; must be safe from any thread;
+     *     remains owned by the caller
      * @return the module
      * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
      */
@@ -118,9 +123,10 @@ public final class JavaModule implements VmModule {
     }
 
     /**
-     * Creates a module of an object, shared by all contexts, that is obtained when the first program with the module is loaded.
+     * Creates a module of an object shared by all contexts and obtained when the first program with the module is
+     * loaded.
      *
-     * @param type the object's class; it or a superclass is an {@link IreeModule}
+     * @param type the object's class, with {@link IreeModule} on the class or a superclass
      * @param instance returns the object, the same each time; must be safe from any thread; remains owned by the caller
      * @param <T> the class
      * @return the module
@@ -133,8 +139,8 @@ public final class JavaModule implements VmModule {
     /**
      * Creates a module of a class, with an object for each context.
      *
-     * @param type the class; it or a superclass is an {@link IreeModule}
-     * @param instances creates an object; it is closed with its context if it is {@link AutoCloseable}
+     * @param type the class, with {@link IreeModule} on the class or a superclass
+     * @param instances creates an object, closed with the object's context if {@link AutoCloseable}
      * @param <T> the class
      * @return the module
      * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
@@ -165,7 +171,7 @@ public final class JavaModule implements VmModule {
         throw new IllegalArgumentException("'%s' is not annotated @IreeModule".formatted(type.getName()));
     }
 
-    /** The exported methods, including inherited ones unless overridden, in a stable order. */
+    /** The exported methods, including inherited methods unless overridden, in a stable order. */
     private static List<Method> exportedMethods(Class<?> type) {
         Map<String, Method> found = new LinkedHashMap<>();
         Set<String> overridden = new LinkedHashSet<>();

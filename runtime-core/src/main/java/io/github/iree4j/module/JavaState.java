@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A Java module's state in one context: the object whose methods are called, the linked imports, and the active calls. */
+/** A Java module's state in a context: the called object, the linked imports, and the active calls. */
 final class JavaState implements VmModuleState {
-    /** How deeply calls of the module's methods may be nested; each takes some of the thread's stack. */
+    /** Limit on nested calls of the module's methods; each nested call takes some of the thread's stack. */
     static final int MAX_DEPTH = 64;
 
     private final JavaModule module;
@@ -134,7 +134,7 @@ final class JavaState implements VmModuleState {
         return scopes.get(depth - 1);
     }
 
-    /** Ends a call; a deferred call keeps its scope until its results arrive. */
+    /** Ends a call; a deferred call keeps the scope until results arrive. */
     void leave(Scope scope, boolean later) {
         depth--;
         scope.leave();

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
-/** Results of a method that returns a future: the call waits for it without occupying a thread. */
+/** Results of a method returning a future: the call waits for the future without occupying a thread. */
 final class LaterResult {
     private final JavaFunction function;
     private final MethodHandle writer;
@@ -19,7 +19,7 @@ final class LaterResult {
         this.writer = writer.asType(MethodType.methodType(void.class, Scope.class, Object.class));
     }
 
-    /** {@code (Scope, stage)void}, from the writer that sets the result. */
+    /** {@code (Scope, stage)void}, from the writer of the result. */
     static MethodHandle writer(JavaFunction function, MethodHandle writer, Class<?> stage) {
         try {
             return MethodHandles.lookup()

@@ -16,12 +16,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Calls one function of the context from Java methods that the context calls. Belongs to one state. */
+/** Calls a function of the context from Java methods called by the context. Belongs to a single state. */
 final class NestedCall implements AutoCloseable {
     private final JavaState state;
     private final Imported imported;
     private final @Nullable MethodHandle record;
-    /** Several are in use only for recursive calls. */
+    /** Idle invocations; recursive calls alone use several. */
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
     private @Nullable VmFunction function;
@@ -45,7 +45,7 @@ final class NestedCall implements AutoCloseable {
         function = linked;
     }
 
-    /** The implementation of the interface's method; null to run its own body. */
+    /** The implementation of the interface's method; null to run the method's own body. */
     @Nullable
     MethodHandle handle() {
         if (function == null && imported.late()) {
@@ -121,8 +121,8 @@ final class NestedCall implements AutoCloseable {
             invocation.runWithin(outer);
             return results(invocation, scope);
         } finally {
-            // VM-4: once this call is over, a thread that cancels the outer one has either been noticed or leaves this
-            // alone.
+            // VM-4: after this call has ended, a thread cancelling the outer call has either been noticed or leaves
+            // this invocation alone.
             if (outer.isCancelled() || idle.size() > JavaState.MAX_DEPTH) {
                 invocation.close();
             } else {

@@ -3,7 +3,7 @@ package io.github.iree4j.module;
 /**
  * Converts references of programs to values of Java methods, and back. Safe from any thread.
  *
- * @param <T> the type that methods take and return
+ * @param <T> the type of the methods' parameters and results
  */
 public interface ReferenceAdapter<T> {
     /**
@@ -19,22 +19,22 @@ public interface ReferenceAdapter<T> {
      * Converts a result, and frees the value if necessary.
      *
      * @param value the value, not null
-     * @return the reference; the program takes ownership of its one count
+     * @return the reference; the program takes ownership of a single count
      */
     Object give(T value);
 
     /**
-     * Converts an argument of a function that the method calls, without freeing the value. The default is {@link #give}.
+     * Converts an argument of a function called by the method, without freeing the value. The default is {@link #give}.
      *
      * @param value the value, not null
-     * @return the reference; the caller takes ownership of its one count
+     * @return the reference; the caller takes ownership of a single count
      */
     default Object lend(T value) {
         return give(value);
     }
 
     /**
-     * Frees a value that {@link #take} returned. Called once, when the call has ended; the default does nothing.
+     * Frees a value returned by {@link #take}. Called once, when the call has ended; the default does nothing.
      *
      * @param value the value
      */

@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Names a class in the type tables of programs, so that they can hold references to its objects. A module registers the types that its
- * functions take or return.
+ * Names a class in the type tables of programs, and so lets programs hold references to instances. A module registers
+ * the types taken or returned by the module's functions.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The adapters between Java types and references, of one module. Immutable. */
+/** The adapters between Java types and references, for a single module. Immutable. */
 final class References {
     private final Map<Class<?>, ReferenceAdapter<?>> adapters;
 
@@ -52,7 +52,7 @@ final class References {
         return known != null ? (ReferenceAdapter<Object>) known : new AsItIs(raw);
     }
 
-    /** The adapter of list elements, which may also be numbers. */
+    /** The adapter of list elements; elements may also be numbers. */
     private ReferenceAdapter<Object> element(Type type, String where) {
         if (type instanceof Class<?> box) {
             Box known = Box.of(box);
@@ -125,7 +125,7 @@ final class References {
         }
     }
 
-    /** Objects that are passed unchanged. */
+    /** Objects passed unchanged. */
     private record AsItIs(Class<?> type) implements ReferenceAdapter<Object> {
         @Override
         public Object take(Object reference) {
@@ -146,7 +146,7 @@ final class References {
         }
     }
 
-    /** Objects of unspecified type: taken unchanged, given by the adapter of their class. */
+    /** Objects of unspecified type: taken unchanged, given by the adapter of the object's class. */
     private record Anything(References references) implements ReferenceAdapter<Object> {
         @Override
         public Object take(Object reference) {
@@ -246,7 +246,7 @@ final class References {
                     Object given = value == null ? null : lend ? element.lend(value) : element.give(value);
                     list.push(given);
                     if (given instanceof RefCounted counted) {
-                        counted.release(); // the list has its own reference
+                        counted.release(); // the list holds another reference
                     }
                 }
                 return list;

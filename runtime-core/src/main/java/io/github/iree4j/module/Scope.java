@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One call of a Java method: its borrowed references and what to free when it ends. Reused for later calls. */
+/** A call of a Java method: the borrowed references, and the objects to free at the end of the call. Reused for later calls. */
 final class Scope implements AutoCloseable {
     private final JavaState state;
     private final List<Object> borrowed = new ArrayList<>();
     private final List<RefCounted> kept = new ArrayList<>();
-    /** Pairs of an adapter and a value for it to free. */
+    /** Pairs of an adapter and a value to be freed by the adapter. */
     private final List<Object> opened = new ArrayList<>();
 
     private @Nullable VmCall call;
@@ -34,7 +34,7 @@ final class Scope implements AutoCloseable {
         deferred = false;
     }
 
-    /** The method has returned, though its results may be pending. */
+    /** The method has returned, though results may be pending. */
     void leave() {
         call = null;
         thread = null;
@@ -50,7 +50,7 @@ final class Scope implements AutoCloseable {
         return current;
     }
 
-    /** The object whose method is called. */
+    /** The object called by the context. */
     Object instance() {
         return state.instance();
     }
@@ -60,7 +60,7 @@ final class Scope implements AutoCloseable {
         return state.imported(index);
     }
 
-    /** The method returned an incomplete future: nothing is freed until it completes. */
+    /** The method returned an incomplete future: nothing is freed before completion. */
     void defer() {
         deferred = true;
     }
@@ -83,7 +83,7 @@ final class Scope implements AutoCloseable {
         return false;
     }
 
-    /** Takes ownership of a reference that a nested call returned, until the end. */
+    /** Takes ownership of a reference returned by a nested call, until the end. */
     void keep(Object reference) {
         if (reference instanceof RefCounted counted) {
             kept.add(counted);

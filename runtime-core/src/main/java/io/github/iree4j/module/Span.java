@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A variadic argument of numbers, references or tuples: an array in Java.
  *
  * @param component type of the elements
- * @param element reads one element, {@code (Scope)Object}
+ * @param element reads an element, {@code (Scope)Object}
  */
 record Span(Class<?> component, MethodHandle element) {
     static MethodHandle reader(Class<?> array, MethodHandle element) {

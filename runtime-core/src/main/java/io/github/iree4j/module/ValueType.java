@@ -11,10 +11,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Java type that represents one value of programs: how to read it from a call, set it as a result, and pass it to other functions.
+ * A Java type representing a single value of programs: reads arguments of calls, sets results, and passes arguments to
+ * other functions.
  *
  * @param type the Java type
- * @param letter its letter in calling conventions
+ * @param letter the letter in calling conventions
  * @param adapter for references; null for numbers
  */
 record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> adapter) {
@@ -167,7 +168,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
         call.returnRef(given);
     }
 
-    // For calls that methods make.
+    // For calls made by methods.
 
     /** Sets the next argument. */
     void pass(Invocation call, @Nullable Object value) {
@@ -179,7 +180,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
                 call.ref(lent);
             } finally {
                 if (lent instanceof RefCounted counted) {
-                    counted.release(); // the call has its own reference
+                    counted.release(); // the call holds another reference
                 }
             }
         } else {
@@ -192,7 +193,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
         }
     }
 
-    /** Takes the next result; the scope keeps its reference. */
+    /** Takes the next result; the scope keeps the reference. */
     @Nullable
     Object result(Invocation call, Scope scope) {
         if (adapter != null) {

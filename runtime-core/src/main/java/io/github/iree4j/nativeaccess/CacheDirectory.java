@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Directories for files that native code trusts, such as libraries and compiled code: other users must not be able to write there, nor to
- * put another directory in its place. Links are not followed, except for links of this user and of the superuser on the way to it.
+ * Directories for files trusted by native code, such as libraries and compiled code: other users must not be able to
+ * write there, nor to replace the directory. Links are not followed, except for links of this user and of the superuser
+ * in the ancestors.
  */
 public final class CacheDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(CacheDirectory.class);
@@ -30,12 +31,12 @@ public final class CacheDirectory {
     /** Libraries need no right to be executed. */
     private static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
 
-    /** Of a directory in which users can only rename and delete what is theirs. */
+    /** The mode bit of a directory where users can rename and delete only their own files. */
     private static final int STICKY = 01000;
 
     private static final int OTHERS_WRITE = 022;
 
-    /** Directories that were warned of. */
+    /** Directories already reported in a warning. */
     private static final Set<Path> WARNED = ConcurrentHashMap.newKeySet();
 
     private CacheDirectory() {}
@@ -44,7 +45,8 @@ public final class CacheDirectory {
      * Returns candidate directories.
      *
      * @param configured a directory to use; null or blank for the user's caches
-     * @return the directories, in the order to try; includes a directory inside the configured one, in case others can write to that
+     * @return the directories, in the order to try; includes a subdirectory of the configured directory, in case other
+     *     users can write to the configured directory
      */
     public static List<Path> candidates(@Nullable String configured) {
         String own = "iree4j-" + System.getProperty("user.name", "user");
@@ -62,14 +64,15 @@ public final class CacheDirectory {
     }
 
     /**
-     * Creates a file that only this user can read and write, and the directory if it does not exist.
+     * Creates a file readable and writable only by this user, and the directory if missing.
      *
      * @param directory the directory
      * @param prefix prefix of the file name
-     * @param property names the setting that selects the directory, in messages
+     * @param property names the setting of the directory, in messages
      * @return the file; the caller renames or deletes it
-     * @throws IOException when it cannot be created
-     * @throws IreeException UNAVAILABLE when the directory is a link, or other users could replace it or files in it
+     * @throws IOException when the file cannot be created
+     * @throws IreeException UNAVAILABLE when the directory is a link, or other users could replace the directory or the
+     *     directory's files
      */
     public static Path createTemporary(Path directory, String prefix, String property) throws IOException {
         if (Files.isSymbolicLink(directory)) {
@@ -100,12 +103,12 @@ public final class CacheDirectory {
                 if (!Files.isDirectory(directory)) {
                     throw e;
                 }
-                // another process created it first
+                // another process created the directory first
             }
         }
     }
 
-    /** Other users who can rename files in the directory could have their code loaded. */
+    /** Other users able to rename files in the directory could have their code loaded. */
     private static void requireOurs(Path directory, Path ownFile, String property) throws IOException {
         Set<PosixFilePermission> rights = Files.getPosixFilePermissions(directory);
         boolean othersWrite =
@@ -119,7 +122,7 @@ public final class CacheDirectory {
         }
     }
 
-    /** Other users who own a directory on the way, or a link, could put another directory in place of this one. */
+    /** Other users owning an ancestor directory, or a link, could replace this directory. */
     private static void requireSafeAncestors(Path directory, UserPrincipal us, String property) throws IOException {
         Set<UserPrincipal> trusted = new HashSet<>(List.of(us, Files.getOwner(directory.getRoot())));
         for (Path each = directory.getParent(); each != null; each = each.getParent()) {

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of code that a driver has compiled, kept between runs. Drivers trust the data that they are given, so a file is used only if this user
- * owns it, in a directory that others cannot write, and its checksum is right; anything else is ignored and logged. Replaced by renaming, so
- * that processes can share it; links are not followed. Safe from any thread.
+ * A file of code compiled by a driver, kept between runs. Drivers trust the given data, so a file is used only if owned
+ * by this user, in a directory not writable by other users, and with a correct checksum; anything else is ignored and
+ * logged. Replaced by renaming, so processes can share the file; links are not followed. Safe from any thread.
  *
  * <p>Format: 8 characters, version 1, length of the data (all 8 bytes, little-endian), SHA-256 of the data, the data.
  */
@@ -37,7 +37,7 @@ public final class CacheFile {
     private static final int CHECKSUM_BYTES = 32;
     private static final int HEADER_BYTES = 3 * Long.BYTES + CHECKSUM_BYTES;
 
-    /** Larger data is neither read nor written; it would hold hundreds of programs. */
+    /** Larger data is neither read nor written; such data would hold hundreds of programs. */
     public static final int SIZE_LIMIT = 128 << 20;
 
     private final String magic;
@@ -48,10 +48,10 @@ public final class CacheFile {
     /**
      * Names a file.
      *
-     * @param magic 8 characters at its beginning
+     * @param magic 8 characters at the beginning of the file
      * @param configured the directory; empty for the user's cache directory
-     * @param property names the setting that selects the directory, in messages
-     * @param name its name, which contains everything that the contents depend on
+     * @param property names the setting of the directory, in messages
+     * @param name the file's name, containing everything that determines the contents
      */
     public CacheFile(String magic, String configured, String property, String name) {
         this.magic = magic;
@@ -153,10 +153,11 @@ public final class CacheFile {
     }
 
     /**
-     * Deletes the files that were written first, until those whose names begin alike have few enough bytes; failures are only logged.
+     * Deletes the files written first, until the files with a common prefix are within the limit; failures are only
+     * logged.
      *
-     * @param prefix what their names begin with
-     * @param limit bytes of all of them
+     * @param prefix the common prefix of the file names
+     * @param limit bytes of all these files together
      */
     public void keepNewest(String prefix, long limit) {
         record Known(Path file, long time, long size) {}

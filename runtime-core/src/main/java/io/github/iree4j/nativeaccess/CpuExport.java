@@ -1,15 +1,15 @@
 package io.github.iree4j.nativeaccess;
 
 /**
- * A function that a compiled CPU library exports.
+ * A function exported by a compiled CPU library.
  *
- * @param name its name; derived from its ordinal when the library has none
- * @param constantCount number of 32-bit constants it reads, 0 to 64; -1 when unknown
- * @param bindingCount number of bindings it accesses, 0 to 64; -1 when unknown
+ * @param name the function's name; derived from the ordinal when the library has no name
+ * @param constantCount number of 32-bit constants read, 0 to 64; -1 when unknown
+ * @param bindingCount number of bindings accessed, 0 to 64; -1 when unknown
  * @param workgroupSizeX the compiler's recorded size, 0 for none; does not affect calls
  * @param workgroupSizeY the compiler's recorded size, 0 for none
  * @param workgroupSizeZ the compiler's recorded size, 0 for none
- * @param localMemoryBytes scratch memory that each concurrent call needs, a multiple of 4096
+ * @param localMemoryBytes scratch memory needed by each concurrent call, a multiple of 4096
  * @param flags bit 0 sequential, bit 1 dynamic workgroup size
  */
 public record CpuExport(
@@ -25,7 +25,7 @@ public record CpuExport(
     private static final long WORKGROUP_SIZE_DYNAMIC = 2;
 
     /**
-     * Returns whether all workgroups must run in order on one thread.
+     * Returns whether all workgroups must run in order on a single thread.
      *
      * @return true if a dispatch must not be split
      */

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The features that this processor and operating system offer to compiled code.
+ * The features offered to compiled code by this processor and operating system.
  *
  * <p>Queried once; every method needs the native library and throws UNAVAILABLE without it.
  */
@@ -41,7 +41,7 @@ public final class CpuFeatures {
     }
 
     /**
-     * Returns whether the processor has a feature and the operating system saves its registers.
+     * Returns whether the processor has a feature and the operating system saves the feature's registers.
      *
      * @param featureName LLVM's name, for example {@code avx512f} or {@code dotprod}
      * @return false also for names unknown to this architecture
@@ -51,7 +51,7 @@ public final class CpuFeatures {
     }
 
     /**
-     * Returns whether this architecture defines a feature of that name, present or not.
+     * Returns whether this architecture defines a feature of this name, present or not.
      *
      * @param featureName LLVM's name
      * @return false for names of other architectures and unknown names
@@ -71,7 +71,7 @@ public final class CpuFeatures {
     }
 
     /**
-     * Returns the fields as kernels see them in their environment; bit numbers are those of IREE's
+     * Returns the fields as visible to kernels in their environment; bit numbers are defined in IREE's
      * {@code schemas/cpu_feature_bits.inl}.
      *
      * @return a copy of the {@value #FIELD_COUNT} fields

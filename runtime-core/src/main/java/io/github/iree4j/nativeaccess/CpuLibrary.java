@@ -17,18 +17,18 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A compiled CPU library (what {@code embedded-elf-<arch>} and {@code system-elf-<arch>} executables contain) in executable memory:
- * versions 3 to 6 of the interface, produced by IREE since March 2023.
+ * A compiled CPU library (the contents of {@code embedded-elf-<arch>} and {@code system-elf-<arch>} executables) in
+ * executable memory: versions 3 to 6 of the interface, produced by IREE since March 2023.
  *
- * <p>The file is untrusted input: for any content of its tables, {@link #load} throws rather than crashes. Its machine code cannot be
- * checked: loading runs its initializers and query function in this process, with this process's privileges. The system's loader, which
- * {@link #loadBySystem} uses, checks less: a malformed file may crash the process.
+ * <p>The file is untrusted input: for any content of the tables, {@link #load} throws rather than crashes. The machine
+ * code cannot be checked: loading runs the file's initializers and query function in this process, with this process's
+ * privileges. The system's loader, used by {@link #loadBySystem}, checks less: a malformed file may crash the process.
  *
- * <p>Safe from any thread. Closing while calls run is allowed: the memory is freed when the last of them returns. A call after the last
- * reference was released throws FAILED_PRECONDITION.
+ * <p>Safe from any thread. Closing while calls run is allowed: the memory is freed when the last call returns. A call
+ * after the last reference was released throws FAILED_PRECONDITION.
  */
 public final class CpuLibrary extends Resource {
-    /** Larger files are refused before they are copied. */
+    /** Larger files are rejected before copying. */
     private static final long MAX_FILE_SIZE = 512L << 20;
 
     /**
@@ -45,7 +45,7 @@ public final class CpuLibrary extends Resource {
     private static final long EXPORT_BINDINGS = 16;
     private static final long EXPORT_WORKGROUP_SIZE = 20;
 
-    /** A spare error struct for callers that pass none. */
+    /** A spare error struct for callers without an error struct. */
     private static final AtomicReference<@Nullable NativeError> SPARE_ERROR = new AtomicReference<>();
 
     private final String name;
@@ -71,10 +71,11 @@ public final class CpuLibrary extends Resource {
      * @param elf an ELF or FatELF file for this machine; copied, may be heap or mapped memory of any alignment
      * @param specializationConstants values, as many as the library takes; copied
      * @return the library
-     * @throws IreeException UNAVAILABLE without the native library or for an import; INVALID_ARGUMENT malformed; INCOMPATIBLE other
-     *     machine or library version; PERMISSION_DENIED memory both writable and executable; UNIMPLEMENTED a relocation or feature
-     *     the loader lacks; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED too large; INTERNAL, DATA_LOSS or
-     *     INCOMPATIBLE, as {@link #dispatch}, when its code faults
+     * @throws IreeException UNAVAILABLE without the native library or for an import; INVALID_ARGUMENT malformed;
+     *     INCOMPATIBLE other machine or library version; PERMISSION_DENIED memory both writable and executable;
+     *     UNIMPLEMENTED a relocation or feature missing in the loader; FAILED_PRECONDITION wrong number of constants;
+     *     RESOURCE_EXHAUSTED too large; INTERNAL, DATA_LOSS or INCOMPATIBLE, as {@link #dispatch}, when the library's
+     *     code faults
      */
     public static CpuLibrary load(String name, MemorySegment elf, int[] specializationConstants) {
         return load(name, elf, specializationConstants, 0);
@@ -100,7 +101,7 @@ public final class CpuLibrary extends Resource {
                     StatusCode.RESOURCE_EXHAUSTED,
                     "executable '%s' has %d bytes, the limit is %d".formatted(name, elf.byteSize(), MAX_FILE_SIZE));
         }
-        // The copy allows heap memory and keeps the bytes from changing or being freed while they are checked.
+        // The copy allows heap memory and keeps the bytes from changing or being freed during the checks.
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment file = arena.allocate(elf.byteSize() + 1, 64);
             MemorySegment.copy(elf, 0, file, 0, elf.byteSize());
@@ -174,10 +175,10 @@ public final class CpuLibrary extends Resource {
     }
 
     /**
-     * Finds an export by name; the first of several with the same name.
+     * Finds an export by name; the first of several exports with the same name.
      *
-     * @param exportName its name
-     * @return its ordinal, or -1 when there is none
+     * @param exportName the export's name
+     * @return the ordinal, or -1 when the name is unknown
      */
     public int lookup(String exportName) {
         return ordinals.getOrDefault(exportName, -1);
@@ -187,7 +188,7 @@ public final class CpuLibrary extends Resource {
      * Returns the name of an export.
      *
      * @param ordinal less than {@link #exportCount}
-     * @return its name
+     * @return the name
      * @throws IreeException OUT_OF_RANGE when there is no such export
      */
     public String exportName(int ordinal) {
@@ -198,7 +199,7 @@ public final class CpuLibrary extends Resource {
      * Describes an export.
      *
      * @param ordinal less than {@link #exportCount}
-     * @return its description
+     * @return the description
      * @throws IreeException OUT_OF_RANGE when there is no such export
      */
     public CpuExport export(int ordinal) {
@@ -212,23 +213,25 @@ public final class CpuLibrary extends Resource {
     }
 
     /**
-     * Runs workgroups {@code [begin, end)} of a dispatch one after the other on this thread, in one native call, and stops at the
-     * first that fails. Allocates nothing unless it fails.
+     * Runs workgroups {@code [begin, end)} of a dispatch one after the other on this thread, in a single native call,
+     * and stops at the first failing workgroup. Allocates nothing unless a workgroup fails.
      *
-     * <p>Kernels are machine code: bindings shorter or less aligned than they were compiled for are undefined behaviour, so the
-     * caller checks those. The floating-point state of the thread (rounding, denormals) does not change.
+     * <p>Kernels are machine code: bindings shorter or less aligned than expected by the compiled code are undefined
+     * behaviour, so the caller checks bindings. The floating-point state of the thread (rounding, denormals) does not
+     * change.
      *
      * @param ordinal the export
      * @param state the state of this dispatch; may be shared with other calls
      * @param begin first workgroup, x innermost, then y, then z
      * @param end end of the range, at most the number of workgroups
      * @param localMemory native scratch memory exclusive to this call, aligned to 64 bytes, at least the export's
-     *     {@link CpuExport#localMemoryBytes}; {@link MemorySegment#NULL} when it needs none
+     *     {@link CpuExport#localMemoryBytes}; {@link MemorySegment#NULL} when none is needed
      * @param processorId the processor number reported to kernels
      * @param error error struct, exclusive to this call
-     * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; INTERNAL, DATA_LOSS (of a mapped file) or
-     *     INCOMPATIBLE (an instruction) when it faults: the kernel is stopped, and its stores so far remain; OUT_OF_RANGE for a range
-     *     outside of the grid; INVALID_ARGUMENT for too few constants, bindings or local memory; FAILED_PRECONDITION when closed
+     * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; INTERNAL, DATA_LOSS (of a mapped
+     *     file) or INCOMPATIBLE (an instruction) when a kernel faults: the kernel is stopped, and stores made so far
+     *     remain; OUT_OF_RANGE for a range outside of the grid; INVALID_ARGUMENT for too few constants, bindings or
+     *     local memory; FAILED_PRECONDITION when closed
      */
     public void dispatch(
             int ordinal,

@@ -9,12 +9,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state shared by all workgroups of one dispatch, in the native layout that kernels read: workgroup counts and sizes, constants,
- * addresses and lengths of bindings ({@code shim_dispatch_state_t} in {@code shim_cpu_abi.h}, then room for 64 of each).
+ * The state shared by all workgroups of a dispatch, in the native layout read by kernels: workgroup counts and sizes,
+ * constants, addresses and lengths of bindings ({@code shim_dispatch_state_t} in {@code shim_cpu_abi.h}, then room for
+ * 64 of each).
  *
- * <p>Reusable: {@link #begin}, set, dispatch, begin again. Setters allocate nothing. One thread at a time may set values; once set and
- * safely published, any number of threads may pass it to {@link CpuLibrary#dispatch}. Freed by the garbage collector; keeps the segments of
- * its bindings reachable until the next {@link #begin}, but not open: that is up to the caller of dispatch.
+ * <p>Reusable: {@link #begin}, set, dispatch, begin again. Setters allocate nothing. One thread at a time may set
+ * values; once set and safely published, any number of threads may pass it to {@link CpuLibrary#dispatch}. Freed by the
+ * garbage collector; keeps the segments of bindings reachable until the next {@link #begin}, but not open: the caller
+ * of dispatch must keep segments open.
  */
 public final class DispatchState {
     /** The most constants of a dispatch. */
@@ -93,7 +95,7 @@ public final class DispatchState {
     }
 
     /**
-     * Sets the grid. Its workgroups are counted with x innermost, then y, then z.
+     * Sets the grid. Workgroups are counted with x innermost, then y, then z.
      *
      * @param x unsigned 32-bit number
      * @param y unsigned 32-bit number
@@ -145,10 +147,10 @@ public final class DispatchState {
     }
 
     /**
-     * Sets one constant.
+     * Sets a constant.
      *
      * @param index less than the number given to {@link #begin}
-     * @param value its 32 bits
+     * @param value the constant's 32 bits
      * @return this
      */
     public DispatchState constant(int index, int value) {
@@ -170,15 +172,15 @@ public final class DispatchState {
     }
 
     /**
-     * Sets one binding to a range of native memory, which stays reachable while it is set.
+     * Sets a binding to a range of native memory. The memory stays reachable while set.
      *
      * @param index less than the number given to {@link #begin}
-     * @param segment native memory; compiled code expects the alignment it was compiled for, usually 64 bytes
+     * @param segment native memory; compiled code expects an alignment fixed at compile time, usually 64 bytes
      * @param offset first byte
      * @param length number of bytes
      * @return this
-     * @throws IreeException INVALID_ARGUMENT for heap memory, FAILED_PRECONDITION for memory that has been freed, OUT_OF_RANGE when the
-     *     range does not fit the segment
+     * @throws IreeException INVALID_ARGUMENT for heap memory, FAILED_PRECONDITION for freed memory, OUT_OF_RANGE when
+     *     the range does not fit the segment
      */
     public DispatchState binding(int index, MemorySegment segment, long offset, long length) {
         Objects.checkIndex(index, bindingCount);
@@ -205,7 +207,7 @@ public final class DispatchState {
      * Returns the number of workgroups, x times y times z.
      *
      * @return at least 0
-     * @throws IreeException OUT_OF_RANGE when it does not fit 63 bits
+     * @throws IreeException OUT_OF_RANGE when the number does not fit 63 bits
      */
     public long workgroupTotal() {
         long x = Integer.toUnsignedLong(memory.get(ValueLayout.JAVA_INT, WORKGROUP_COUNT_X));

@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
 /**
- * A descriptor of the operating system that becomes readable once: a new eventfd, or a duplicate of an external descriptor (eventfd,
- * sync_fd, pipe). Closed with its last reference. Safe from any thread.
+ * A descriptor of the operating system, becoming readable once: a new eventfd, or a duplicate of an external descriptor
+ * (eventfd, sync_fd, pipe). Closed with the last reference. Safe from any thread.
  */
 public final class EventDescriptor extends Resource {
     private final int descriptor;
@@ -21,13 +21,13 @@ public final class EventDescriptor extends Resource {
         this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
     }
 
-    /** A native method that writes a descriptor. */
+    /** A native method writing a descriptor. */
     @FunctionalInterface
     interface Opening {
         int open(long outDescriptor, long error);
     }
 
-    /** Calls a method that opens a descriptor. */
+    /** Calls a method opening a descriptor. */
     static int open(Opening opening) {
         NativeLibrary.ensureAvailable();
         NativeError error = new NativeError();
@@ -44,7 +44,7 @@ public final class EventDescriptor extends Resource {
     }
 
     /**
-     * Creates an eventfd that is not signalled.
+     * Creates an eventfd, not signalled.
      *
      * @return the event; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without the native library
@@ -54,12 +54,12 @@ public final class EventDescriptor extends Resource {
     }
 
     /**
-     * Duplicates a descriptor, without taking ownership of it.
+     * Duplicates a descriptor, without taking ownership of the original.
      *
      * @param descriptor the number of an open descriptor of this process
      * @return the duplicate; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT when it is not open, RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without the
-     *     native library
+     * @throws IreeException INVALID_ARGUMENT when the descriptor is not open, RESOURCE_EXHAUSTED without descriptors,
+     *     UNAVAILABLE without the native library
      */
     public static EventDescriptor duplicate(int descriptor) {
         return new EventDescriptor(open((out, error) -> Shim.eventDuplicate(descriptor, out, error)));
@@ -75,10 +75,10 @@ public final class EventDescriptor extends Resource {
     }
 
     /**
-     * Adds to the counter of an eventfd, which makes it readable.
+     * Adds to the counter of an eventfd and so makes the eventfd readable.
      *
      * @param amount the amount, above 0
-     * @throws IreeException INVALID_ARGUMENT when it is not an eventfd; FAILED_PRECONDITION when closed
+     * @throws IreeException INVALID_ARGUMENT when the descriptor is not an eventfd; FAILED_PRECONDITION when closed
      */
     public void signal(long amount) {
         NativeError error = new NativeError();
@@ -97,8 +97,8 @@ public final class EventDescriptor extends Resource {
     /**
      * Resets the counter of an eventfd.
      *
-     * @return the previous value, 0 when it was not signalled
-     * @throws IreeException INVALID_ARGUMENT when it is not an eventfd; FAILED_PRECONDITION when closed
+     * @return the previous value, 0 when not signalled
+     * @throws IreeException INVALID_ARGUMENT when the descriptor is not an eventfd; FAILED_PRECONDITION when closed
      */
     public long take() {
         NativeError error = new NativeError();
@@ -119,7 +119,8 @@ public final class EventDescriptor extends Resource {
     /**
      * Returns the outcome of the work behind a readable descriptor.
      *
-     * @return 0 on success, or for any descriptor but a sync_fd, which alone reports outcomes; else the errno of the failure
+     * @return 0 on success, or for any descriptor but a sync_fd (only a sync_fd reports outcomes); else the errno of
+     *     the failure
      * @throws IreeException FAILED_PRECONDITION when closed
      */
     public int outcome() {

@@ -11,9 +11,7 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.function.LongToIntFunction;
 
-/**
- * A set of event descriptors that one platform thread waits on. Descriptors may be added and removed from any thread, even during a wait.
- */
+/** A set of event descriptors, awaited by a single platform thread. Descriptors may be added and removed from any thread, even during a wait. */
 public final class EventPoller extends Resource {
     private static final int BATCH = 64;
     private static final int RECORD_SIZE = 16; // shim_completion_t
@@ -22,7 +20,7 @@ public final class EventPoller extends Resource {
     private final int poller;
     private final UseGuard guard;
 
-    // Used by the waiting thread only; not freed while it may use them.
+    // Used by the waiting thread only; not freed while this thread may use the memory.
     private final MemorySegment records =
             Arena.ofAuto().allocate((long) BATCH * RECORD_SIZE, ValueLayout.JAVA_LONG.byteAlignment());
     private final MemorySegment outCount = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
@@ -44,20 +42,20 @@ public final class EventPoller extends Resource {
     }
 
     /**
-     * Adds a descriptor: its token is reported once, when the descriptor is or becomes readable, or can no longer become readable. The
-     * caller removes the descriptor before closing it.
+     * Adds a descriptor: the token is reported once, when the descriptor is or becomes readable, or can no longer
+     * become readable. The caller removes the descriptor before closing it.
      *
      * @param event the descriptor, not in the set
      * @param token the token to report
-     * @throws IreeException INVALID_ARGUMENT when it is of a kind that cannot be waited for; ALREADY_EXISTS when it is in the set;
-     *     FAILED_PRECONDITION when the set is closed
+     * @throws IreeException INVALID_ARGUMENT when the kind of descriptor cannot be waited for; ALREADY_EXISTS when the
+     *     descriptor is in the set; FAILED_PRECONDITION when the set is closed
      */
     public void add(EventDescriptor event, long token) {
         change(error -> Shim.pollerAdd(poller, event.number(), token, error));
     }
 
     /**
-     * Like {@link #add}, but permanently: every wait that finds the descriptor readable reports the token.
+     * Like {@link #add}, but permanently: every wait finding the descriptor readable reports the token.
      *
      * @param event the descriptor, not in the set
      * @param token the token to report
@@ -82,7 +80,8 @@ public final class EventPoller extends Resource {
     }
 
     /**
-     * Removes a descriptor; a concurrent wait may still report it once. Does nothing if it is not in the set.
+     * Removes a descriptor; a concurrent wait may still report the descriptor once. Does nothing if the descriptor is
+     * not in the set.
      *
      * @param event the descriptor, not closed yet
      */
@@ -114,7 +113,8 @@ public final class EventPoller extends Resource {
      * @param timeout the longest wait; negative is forever
      * @param consumer called for each report
      * @return the number of reports; 0 on timeout
-     * @throws IreeException FAILED_PRECONDITION when closed, or on a virtual thread, whose carrier it would block
+     * @throws IreeException FAILED_PRECONDITION when closed, or on a virtual thread, because the wait would block the
+     *     carrier
      */
     public int await(Duration timeout, Consumer consumer) {
         if (Thread.currentThread().isVirtual()) {

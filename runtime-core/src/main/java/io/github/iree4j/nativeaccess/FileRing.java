@@ -8,12 +8,13 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
 /**
- * Asynchronous transfers between files and native memory by the kernel: one io_uring.
+ * Asynchronous transfers between files and native memory by the kernel: an io_uring.
  *
- * <p>Confined to one thread while transfers are in flight: the kernel abandons a thread's submissions when that thread ends.
+ * <p>Confined to a single thread while transfers are in flight: the kernel abandons a thread's submissions when the
+ * thread ends.
  */
 public final class FileRing extends Resource {
-    /** The most bytes of one transfer. */
+    /** The most bytes of a transfer. */
     public static final int MAX_LENGTH = 1 << 30;
 
     /*
@@ -47,8 +48,8 @@ public final class FileRing extends Resource {
      *
      * @param capacity how many transfers may be in flight, a power of two up to 4,096
      * @return the ring; the caller closes it once nothing is in flight
-     * @throws IreeException UNAVAILABLE when the kernel has no io_uring, or forbids it to this process, or there is no native library;
-     *     RESOURCE_EXHAUSTED without memory or descriptors; INVALID_ARGUMENT for another capacity
+     * @throws IreeException UNAVAILABLE when the kernel has no io_uring, or forbids io_uring to this process, or there
+     *     is no native library; RESOURCE_EXHAUSTED without memory or descriptors; INVALID_ARGUMENT for another capacity
      */
     public static FileRing create(int capacity) {
         NativeLibrary.ensureAvailable();
@@ -62,7 +63,7 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Returns a descriptor that becomes readable when there is something to poll.
+     * Returns a descriptor, readable when there is something to poll.
      *
      * @return a descriptor; the caller closes it
      */
@@ -87,8 +88,8 @@ public final class FileRing extends Resource {
      * @param token identifies the completion; not -1
      * @param file the file; stays open until submission
      * @param offset first byte in the file
-     * @param memory native memory that stays valid until the completion, at most {@link #MAX_LENGTH} bytes
-     * @param punt whether a kernel thread makes the transfer even if it would not block
+     * @param memory native memory, valid until the completion, at most {@link #MAX_LENGTH} bytes
+     * @param punt whether a kernel thread makes the transfer even if the transfer would not block
      */
     public void prepare(boolean write, long token, OpenFile file, long offset, MemorySegment memory, boolean punt) {
         if (memory.byteSize() > MAX_LENGTH) {
@@ -105,7 +106,7 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Prepares a request to cancel a transfer; the request has no completion of its own.
+     * Prepares a request to cancel a transfer; the request has no completion.
      *
      * @param token the token of the transfer
      */
@@ -127,10 +128,11 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Submits the prepared operations to the kernel and clears them.
+     * Submits the prepared operations to the kernel and clears the preparations.
      *
-     * @return how many of them, from the first on, the kernel accepted: all, or fewer when it is temporarily busy
-     * @throws IreeException INTERNAL when it accepted none and will not accept any later
+     * @return the number of operations, from the first on, accepted by the kernel: all, or fewer when the kernel is
+     *     temporarily busy
+     * @throws IreeException INTERNAL when the kernel accepted none and will not accept any later
      */
     public int submit() {
         checkLive();
@@ -144,7 +146,7 @@ public final class FileRing extends Resource {
         return taken; // accepted operations will complete; the next submission reports an error of the rest
     }
 
-    /** Receives the completions that {@link #poll} consumes. */
+    /** Receives the completions consumed by {@link #poll}. */
     @FunctionalInterface
     public interface Consumer {
         /**

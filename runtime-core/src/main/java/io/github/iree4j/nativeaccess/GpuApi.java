@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The driver library of CUDA or HIP, and the devices found when it was opened. Safe from any thread. Open devices hold a reference to it. */
+/** The driver library of CUDA or HIP, and the devices found at opening. Safe from any thread. Open devices hold a reference to the library. */
 public final class GpuApi extends Resource {
     private final GpuKind kind;
     private final long handle;
@@ -24,12 +24,12 @@ public final class GpuApi extends Resource {
     /**
      * Opens a library and enumerates the devices.
      *
-     * @param kind whose interface the library has
-     * @param library file or name of the library; null for the one that a property or the environment names, {@link GpuKind#library}, or
-     *     else the usual one
+     * @param kind the kind of the library's interface
+     * @param library file or name of the library; null for the library named by a property or the environment,
+     *     {@link GpuKind#library}, or else the usual library
      * @return the library; the caller closes it. Having no devices is not a failure
-     * @throws IreeException UNAVAILABLE when there is no such library, naming it; when it lacks a symbol, naming that; when its driver does not
-     *     start; or without the native library of this runtime
+     * @throws IreeException UNAVAILABLE when there is no such library, naming the library; when a symbol is missing,
+     *     naming the symbol; when the driver does not start; or without the native library of this runtime
      */
     public static GpuApi open(GpuKind kind, @Nullable String library) {
         NativeLibrary.ensureAvailable();
@@ -43,7 +43,7 @@ public final class GpuApi extends Resource {
         }
     }
 
-    /** Opens a library by its name, a NUL-terminated text or 0 for the usual one; returns a handle, or 0 and an error. */
+    /** Opens a library by name, a NUL-terminated text or 0 for the usual library; returns a handle, or 0 and an error. */
     interface Opener {
         long open(long name, long error);
     }
@@ -79,17 +79,17 @@ public final class GpuApi extends Resource {
         return List.copyOf(devices);
     }
 
-    /** Returns whose interface it has. */
+    /** Returns the kind of the library's interface. */
     public GpuKind kind() {
         return kind;
     }
 
-    /** Returns the devices found when the library was opened, in its order; may be empty. */
+    /** Returns the devices found when the library was opened, in the library's order; may be empty. */
     public List<GpuProperties> devices() {
         return devices;
     }
 
-    /** Returns the version of the driver's interface, as it counts: CUDA 12.4 is 12040, HIP 5.2 is 50221153 or the like. */
+    /** Returns the version of the driver's interface, in the driver's encoding: CUDA 12.4 is 12040, HIP 5.2 is 50221153 or the like. */
     public int version() {
         return GpuShim.version(handle);
     }
@@ -98,8 +98,8 @@ public final class GpuApi extends Resource {
      * Opens a device.
      *
      * @param index less than the number of {@link #devices}
-     * @return the device, which the caller closes
-     * @throws IreeException if the driver refuses it
+     * @return the device; the caller closes the device
+     * @throws IreeException if the driver refuses the device
      */
     public GpuDevice openDevice(int index) {
         retain(); // for the device

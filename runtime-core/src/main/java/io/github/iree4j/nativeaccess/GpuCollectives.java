@@ -8,8 +8,9 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NCCL's library, or RCCL's. Its communicators are numbers: each is used and ended by its creator, which holds a reference to its device
- * until then. Nothing waits for other participants. Safe from any thread; one call is made at a time.
+ * NCCL's library, or RCCL's. Communicators are numbers: each communicator is used and ended by its creator, and the
+ * creator holds a reference to the device until then. Nothing waits for other participants. Safe from any thread; calls
+ * are made one at a time.
  */
 public final class GpuCollectives {
     /** Characters of an id. */
@@ -28,10 +29,12 @@ public final class GpuCollectives {
     /**
      * Opens a library.
      *
-     * @param kind for whose devices
-     * @param library file or name; null for what the property or the environment variable names ({@code iree.nccl.library} or
-     *     {@code IREE4J_LIBNCCL}, {@code iree.rccl.library} or {@code IREE4J_LIBRCCL}), or else the usual one
-     * @throws IreeException UNAVAILABLE when there is no such library, naming it, or it lacks a symbol, naming that
+     * @param kind the kind of the devices
+     * @param library file or name; null for the library named by the property or the environment variable ({@code
+     *     iree.nccl.library} or {@code IREE4J_LIBNCCL}, {@code iree.rccl.library} or {@code IREE4J_LIBRCCL}), or else
+     *     the usual library
+     * @throws IreeException UNAVAILABLE when there is no such library, naming the library, or when a symbol is missing,
+     *     naming the symbol
      */
     public static GpuCollectives open(GpuKind kind, @Nullable String library) {
         NativeLibrary.ensureAvailable();
@@ -57,8 +60,8 @@ public final class GpuCollectives {
      *
      * @param device the device of the participant
      * @param id from {@link #createId}
-     * @param rank its rank
-     * @param count how many there are
+     * @param rank the participant's rank
+     * @param count the number of participants
      * @return the communicator, for {@link #end}
      * @throws IreeException if the library refuses
      */
@@ -71,7 +74,10 @@ public final class GpuCollectives {
         }
     }
 
-    /** Returns whether the library still works on the last call for a communicator of a device; throws if that, or something since, has failed. */
+    /**
+     * Returns whether the library still works on the last call for a communicator of a device; throws if this call, or
+     * something since, has failed.
+     */
     public boolean isPending(GpuDevice device, long comm) {
         return make((out, error) -> GpuShim.commState(handle, device.address(), comm, out, error)) != 0;
     }
@@ -81,17 +87,19 @@ public final class GpuCollectives {
         make((out, error) -> GpuShim.commFinalize(handle, device.address(), comm, error));
     }
 
-    /** Frees a communicator that has left; or any, to abort it: its work ends without result. */
+    /** Frees a communicator that has left; or any communicator, to abort: the communicator's work ends without result. */
     public synchronized void end(GpuDevice device, long comm, boolean aborts) {
         GpuShim.commEnd(handle, device.address(), comm, aborts ? 1 : 0);
     }
 
     /**
-     * Gives collectives to their streams in one group call. What comes behind them is given once {@link #isPending} is false for all.
+     * Submits collectives to their streams in a single group call. Later work is submitted once {@link #isPending} is
+     * false for all.
      *
-     * @param words calls, each of {@link #CALL_WORDS}: device, communicator, stream, root | operation, reduction | type, elements, address of the
-     *     source, of the target, bytes of a part of an all-to-all; "a | b" is a in the upper and b in the lower half of one
-     * @throws IreeException if the library refuses one; others may have been given
+     * @param words calls, each of {@link #CALL_WORDS}: device, communicator, stream, root | operation, reduction |
+     *     type, elements, address of the source, of the target, bytes of a part of an all-to-all; "a | b" is a in the
+     *     upper and b in the lower half of a word
+     * @throws IreeException if the library refuses a call; other calls may have been submitted
      */
     public void run(long[] words) {
         try (Arena arena = Arena.ofConfined()) {

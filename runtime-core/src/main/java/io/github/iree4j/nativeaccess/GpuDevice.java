@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open device of CUDA or HIP. Safe from any thread. Its objects are numbers: each is used and released by its creator, which holds a
- * reference to the device until then. A lost device stays lost, and each call that needs it throws ABORTED; releasing still works.
+ * An open device of CUDA or HIP. Safe from any thread. The device's objects are numbers: each object is used and
+ * released by its creator, and the creator holds a reference to the device until then. A lost device stays lost, and
+ * each call needing the device throws ABORTED; releasing still works.
  */
 public final class GpuDevice extends Resource {
-    /** The kinds of objects whose live instances are counted, in the order of the counts. */
+    /** The kinds of objects with counted live instances, in the order of the counts. */
     public static final List<String> KINDS = List.of(
             "STREAMS", "EVENTS", "MEMORY", "HOST_MEMORY", "REGISTRATIONS", "MODULES", "GRAPHS", "COMMUNICATORS");
 
@@ -27,7 +28,7 @@ public final class GpuDevice extends Resource {
 
     private static final Logger LOG = LoggerFactory.getLogger(GpuDevice.class);
 
-    /** Memory that the driver has not taken back. */
+    /** Memory not taken back by the driver. */
     private record Refused(long address, boolean managed) {}
 
     private final NativeScratch.Pool scratch = new NativeScratch.Pool();
@@ -45,7 +46,7 @@ public final class GpuDevice extends Resource {
         this.handle = handle;
     }
 
-    /** Returns the address of the native device, while this is open, for calls that name it. */
+    /** Returns the address of the native device, while this is open, for calls naming the device. */
     public long address() {
         return handle;
     }
@@ -60,7 +61,7 @@ public final class GpuDevice extends Resource {
         return properties;
     }
 
-    /** Returns whether a call found the device lost: true permanently once one did. */
+    /** Returns whether a call found the device lost: permanently true afterwards. */
     public boolean isLost() {
         if (!tryRetain()) {
             return wasLost;
@@ -72,7 +73,7 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /** Returns the cause of the loss: ABORTED with what the driver said; null while the device is not lost, or once it is closed. */
+    /** Returns the cause of the loss: ABORTED with the driver's message; null while the device is not lost, or once closed. */
     public @Nullable IreeException loss() {
         if (!tryRetain()) {
             return null;
@@ -80,7 +81,7 @@ public final class GpuDevice extends Resource {
         try {
             if (GpuShim.deviceIsLost(handle) != 0) {
                 scratch.number(
-                        (out, error) -> GpuShim.run(handle, 0, 0, 0, error)); // no commands: it only says why not
+                        (out, error) -> GpuShim.run(handle, 0, 0, 0, error)); // no commands: the call only reports the cause
             }
             return null;
         } catch (IreeException e) {
@@ -90,7 +91,7 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /** Returns the number of live objects of each kind, in the order of {@link #KINDS}; the last ones once the device is closed. */
+    /** Returns the number of live objects of each kind, in the order of {@link #KINDS}; the last counts once the device is closed. */
     public long[] liveObjects() {
         if (!tryRetain()) {
             return lastCounts.clone();
@@ -117,9 +118,9 @@ public final class GpuDevice extends Resource {
      * Allocates memory of the device.
      *
      * @param size bytes
-     * @param managed whether the host uses it as well, at the same address
-     * @return its address, for {@link #freeMemory}
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     * @param managed whether the host also uses the memory, at the same address
+     * @return the memory's address, for {@link #freeMemory}
+     * @throws IreeException RESOURCE_EXHAUSTED when memory is exhausted
      */
     public long allocateMemory(long size, boolean managed) {
         freeRefused();
@@ -127,11 +128,11 @@ public final class GpuDevice extends Resource {
     }
 
     /**
-     * Frees memory that {@link #allocateMemory} gave. What the driver refuses to take stays live, and is offered to it again before the
-     * next allocation and when the device is closed.
+     * Frees memory returned by {@link #allocateMemory}. Memory refused by the driver stays live, and is offered to the
+     * driver again before the next allocation and when the device is closed.
      *
-     * @param address its address
-     * @param managed as it was allocated
+     * @param address the memory's address
+     * @param managed as at the allocation
      */
     public void freeMemory(long address, boolean managed) {
         free(new Refused(address, managed), true);
@@ -155,29 +156,29 @@ public final class GpuDevice extends Resource {
 
     private void freeRefused() {
         for (Refused next; (next = refused.poll()) != null && free(next, false); ) {
-            // until the driver refuses one again
+            // until the driver refuses memory again
         }
     }
 
     /**
-     * Checks that bytes are of one allocation of the driver.
+     * Checks that bytes belong to a single allocation of the driver.
      *
-     * @throws IreeException NOT_FOUND when none is there; INVALID_ARGUMENT when it is smaller
+     * @throws IreeException NOT_FOUND without an allocation there; INVALID_ARGUMENT for a smaller allocation
      */
     public void checkMemory(long address, long size) {
         scratch.number((out, error) -> GpuShim.memoryCheck(handle, address, size, error));
     }
 
-    /** Lets this device use memory of another one of the library, which is open; throws UNIMPLEMENTED when the hardware cannot. */
+    /** Lets this device use memory of another open device of the library; throws UNIMPLEMENTED when the hardware cannot. */
     public void reach(GpuDevice other) {
         scratch.number((out, error) -> GpuShim.deviceReach(handle, other.handle, error));
     }
 
     /**
-     * Memory of the host that the device uses.
+     * Memory of the host for use by the device.
      *
-     * @param host its address for the host
-     * @param address its address for code of the device
+     * @param host the memory's address for the host
+     * @param address the memory's address for code of the device
      */
     public record HostMemory(long host, long address) {}
 
@@ -188,7 +189,7 @@ public final class GpuDevice extends Resource {
                 out -> new HostMemory(out.get(ValueLayout.JAVA_LONG, 0), out.get(ValueLayout.JAVA_LONG, Long.BYTES)));
     }
 
-    /** Frees memory that {@link #allocateHostMemory} gave, by its address for the host. */
+    /** Frees memory returned by {@link #allocateHostMemory}, by the address for the host. */
     public void freeHostMemory(long host) {
         GpuShim.hostFree(handle, host);
     }
@@ -198,10 +199,11 @@ public final class GpuDevice extends Resource {
      *
      * @param host first byte
      * @param size bytes
-     * @param readOnly whether the device only reads it, as pages require that are mapped so
-     * @return its address for code of the device
-     * @throws IreeException ALREADY_EXISTS when one of its pages is registered; INVALID_ARGUMENT when the driver does not register such pages: some
-     *     are read-only and it is to be written, or the driver has no registration for that, or they are of a file; or if the driver refuses it
+     * @param readOnly whether the device only reads the memory, as required for pages mapped read-only
+     * @return the memory's address for code of the device
+     * @throws IreeException ALREADY_EXISTS when a page is registered; INVALID_ARGUMENT when the driver does not
+     *     register such pages: some pages are read-only but the memory is to be written, or the driver has no read-only
+     *     registration, or the pages belong to a file; or if the driver refuses the memory
      */
     public long registerHostMemory(long host, long size, boolean readOnly) {
         return scratch.number((out, error) -> GpuShim.hostRegister(handle, host, size, readOnly ? 1 : 0, out, error));
@@ -219,7 +221,7 @@ public final class GpuDevice extends Resource {
      *
      * @param image native memory: PTX text with a zero byte at its end, or an image for the device
      * @return the module, for {@link #unloadModule}
-     * @throws IreeException INCOMPATIBLE or INVALID_ARGUMENT with what the driver's compiler says of it
+     * @throws IreeException INCOMPATIBLE or INVALID_ARGUMENT with the output of the driver's compiler
      */
     public long loadModule(MemorySegment image) {
         try (Arena arena = Arena.ofConfined()) {
@@ -241,7 +243,7 @@ public final class GpuDevice extends Resource {
      *
      * @param text native memory: PTX with a zero byte at its end
      * @return an image for this device
-     * @throws IreeException UNIMPLEMENTED where the driver does not; or why it refuses it
+     * @throws IreeException UNIMPLEMENTED where the driver does not compile; or the driver's reason for a refusal
      */
     @SuppressWarnings("restricted") // the driver's image
     public byte[] compile(MemorySegment text) {
@@ -256,27 +258,27 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /** Unloads a module of {@link #loadModule}. No work runs its code. */
+    /** Unloads a module of {@link #loadModule}. No work runs the module's code. */
     public void unloadModule(long module) {
         GpuShim.moduleUnload(handle, module);
     }
 
     /**
-     * A function of a module, valid as long as that.
+     * A function of a module, valid as long as the module.
      *
      * @param handle for commands
      * @param maxThreads threads of a workgroup at most
-     * @param sharedBytes shared memory that it declares
-     * @param parameters what a launch must give it, or -1 where the driver does not tell
-     * @param largestParameter bytes of the largest of them
+     * @param sharedBytes shared memory declared by the function
+     * @param parameters the number of parameters of a launch, or -1 where the driver does not report the number
+     * @param largestParameter bytes of the largest parameter
      */
     public record Function(long handle, int maxThreads, int sharedBytes, int parameters, int largestParameter) {}
 
     /**
      * Finds a function of a module.
      *
-     * @param dynamicSharedBytes shared memory that each workgroup gets besides what it declares
-     * @throws IreeException NOT_FOUND; or if the device has not that much shared memory
+     * @param dynamicSharedBytes shared memory of each workgroup besides the declared shared memory
+     * @throws IreeException NOT_FOUND; or if the device has less shared memory
      */
     public Function function(long module, String name, int dynamicSharedBytes) {
         try (Arena arena = Arena.ofConfined()) {
@@ -299,7 +301,7 @@ public final class GpuDevice extends Resource {
         return scratch.number((out, error) -> GpuShim.streamCreate(handle, out, error));
     }
 
-    /** Releases a stream. Its work is over, or the device is lost. */
+    /** Releases a stream. The stream's work has ended, or the device is lost. */
     public void releaseStream(long stream) {
         GpuShim.streamRelease(handle, stream);
     }
@@ -315,25 +317,25 @@ public final class GpuDevice extends Resource {
     }
 
     /**
-     * Waits until everything before the last record of an event is over.
+     * Waits until everything before the last record of an event has ended.
      *
-     * @param spinNanos how long to look before the thread sleeps
+     * @param spinNanos the time of polling before the thread sleeps
      * @throws IreeException ABORTED when the device is lost
      */
     public void awaitEvent(long event, long spinNanos) {
         scratch.number((out, error) -> GpuShim.eventWait(handle, event, spinNanos, error));
     }
 
-    /** Returns whether everything before the last record of an event is over; throws ABORTED when the device is lost. */
+    /** Returns whether everything before the last record of an event has ended; throws ABORTED when the device is lost. */
     public boolean isComplete(long event) {
         return scratch.number((out, error) -> GpuShim.eventQuery(handle, event, out, error)) != 0;
     }
 
     /**
-     * Gives a stream commands. Blocks while the stream is full.
+     * Submits commands to a stream. Blocks while the stream is full.
      *
      * @param words native memory with commands as in {@link GpuWords}
-     * @throws IreeException if the driver refuses one of them; those before it were given
+     * @throws IreeException if the driver refuses a command; the commands before were submitted
      */
     public void run(long stream, MemorySegment words) {
         try {
@@ -347,11 +349,13 @@ public final class GpuDevice extends Resource {
     /**
      * Makes a graph of commands.
      *
-     * @param branches native memory with a stream and an event in turn, in use by no other call; as many commands of a region can run at once
-     * @param words native memory with commands as in {@link GpuWords} that neither wait nor record
-     * @param graph one that had the same commands with other parameters and becomes this one; 0 for a new one
+     * @param branches native memory with a stream and an event in turn, in use by no other call; the number of pairs
+     *     limits the commands of a region running at once
+     * @param words native memory with commands as in {@link GpuWords}, without waits and records
+     * @param graph a graph of the same commands with other parameters, updated to these commands; 0 for a new graph
      * @return the graph, for {@link #releaseGraph}
-     * @throws IreeException UNIMPLEMENTED where the driver has no graphs; FAILED_PRECONDITION when the graph cannot become this one
+     * @throws IreeException UNIMPLEMENTED where the driver has no graphs; FAILED_PRECONDITION when the graph cannot be
+     *     updated
      */
     public long makeGraph(MemorySegment branches, MemorySegment words, long graph) {
         NativeScratch call = scratch.take();
@@ -373,7 +377,7 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /** Releases a graph of {@link #makeGraph}. No work runs it. */
+    /** Releases a graph of {@link #makeGraph}. No work runs the graph. */
     public void releaseGraph(long graph) {
         GpuShim.graphRelease(handle, graph);
     }

@@ -3,7 +3,7 @@ package io.github.iree4j.nativeaccess;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The interfaces of GPU drivers that correspond call by call. */
+/** The interfaces of GPU drivers, corresponding call by call. */
 public enum GpuKind {
     /** NVIDIA's. */
     CUDA("cuda", "nccl"),
@@ -19,19 +19,19 @@ public enum GpuKind {
         this.collectives = collectives;
     }
 
-    /** The library of the driver that the system property or the environment variable for it names; null for the usual one. */
+    /** The library of the driver named by the system property or the environment variable; null for the usual library. */
     @Nullable
     String library() {
         return named(driver);
     }
 
-    /** The same for the library of collectives. */
+    /** The library of collectives named by the system property or the environment variable; null for the usual library. */
     @Nullable
     String collectivesLibrary() {
         return named(collectives);
     }
 
-    /** A file, or a name that the dynamic linker resolves: {@code iree.cuda.library}, or {@code IREE4J_LIBCUDA}. */
+    /** A file, or a name resolved by the dynamic linker: {@code iree.cuda.library}, or {@code IREE4J_LIBCUDA}. */
     private static @Nullable String named(String library) {
         return System.getProperty(
                 "iree." + library + ".library", System.getenv("IREE4J_LIB" + library.toUpperCase(Locale.ROOT)));

@@ -5,12 +5,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 
 /**
- * What a driver says of a device: {@code shim_gpu_device_info_t}. Attributes that the driver does not have are 0.
+ * A driver's description of a device: {@code shim_gpu_device_info_t}. Attributes unknown to the driver are 0.
  *
  * @param index number of the device
  * @param name name of the product
- * @param uuid the device's identity in hexadecimal; zeros where the driver has none; older drivers of CUDA have one for all instances (MIG) of
- *     a device
+ * @param uuid the device's identity in hexadecimal; zeros where the driver has no identity; older drivers of CUDA have
+ *     the same identity for all instances (MIG) of a device
  * @param memory bytes
  * @param maxThreads threads of a workgroup
  * @param maxBlockX size of a workgroup
@@ -20,14 +20,14 @@ import java.util.HexFormat;
  * @param maxGridY workgroups of a dispatch
  * @param maxGridZ workgroups of a dispatch
  * @param sharedBytes shared memory of a workgroup
- * @param sharedBytesOptIn the same for functions that ask for more
- * @param warpSize threads that run in step
- * @param multiprocessors units that run workgroups
- * @param mapsHostMemory whether it uses memory of the host
- * @param registersHostMemory whether that can be memory that others allocated; HIP does not tell
- * @param concurrentManagedMemory whether the host and it use the same memory at a time, which moves as need be
- * @param major major number of its architecture
- * @param minor minor number of its architecture
+ * @param sharedBytesOptIn shared memory of a workgroup for functions requesting more
+ * @param warpSize threads running in step
+ * @param multiprocessors units running workgroups
+ * @param mapsHostMemory whether the device uses memory of the host
+ * @param registersHostMemory whether such memory may have been allocated elsewhere; HIP does not report this
+ * @param concurrentManagedMemory whether host and device use the same memory at a time; the memory moves as needed
+ * @param major major number of the architecture
+ * @param minor minor number of the architecture
  */
 public record GpuProperties(
         int index,
@@ -79,7 +79,7 @@ public record GpuProperties(
                 values[15]);
     }
 
-    /** Returns the most shared memory that a function may ask for, in bytes. */
+    /** Returns the most shared memory available to a function on request, in bytes. */
     public int maxSharedBytes() {
         return Math.max(sharedBytes, sharedBytesOptIn);
     }

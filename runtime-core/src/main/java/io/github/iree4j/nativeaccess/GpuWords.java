@@ -4,9 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Commands for {@link GpuDevice#run}, in native memory that grows: the words of {@code shim_gpu.h}. One thread at a time. */
+/** Commands for {@link GpuDevice#run}, in growing native memory: the words of {@code shim_gpu.h}. One thread at a time. */
 public final class GpuWords {
-    /** Parameters of one function at most: {@code SHIM_GPU_MAX_PARAMS}. */
+    /** The most parameters of a function: {@code SHIM_GPU_MAX_PARAMS}. */
     public static final int MAXIMUM_PARAMETERS = 512;
 
     private static final int WAIT = 1;
@@ -36,7 +36,7 @@ public final class GpuWords {
         branches = false;
     }
 
-    /** Returns the number of commands, those of lists that they call included. */
+    /** Returns the number of commands, including commands of called lists. */
     public int commands() {
         return commands;
     }
@@ -72,7 +72,7 @@ public final class GpuWords {
         return (long) high << Integer.SIZE | low & 0xFFFF_FFFFL;
     }
 
-    /** What follows begins once the last record of an event is over. */
+    /** Later commands begin once everything before the last record of an event has ended. */
     public void await(long event) {
         set(begin(WAIT, 2) + 1, event);
     }
@@ -86,7 +86,7 @@ public final class GpuWords {
      * Fills memory.
      *
      * @param address first byte, a multiple of the pattern's length
-     * @param length bytes, a multiple of the same
+     * @param length bytes, a multiple of the pattern's length
      * @param pattern the pattern in the low bytes
      * @param patternLength 1, 2 or 4 bytes
      */
@@ -97,7 +97,7 @@ public final class GpuWords {
         set(at + 3, pair(pattern, patternLength));
     }
 
-    /** Copies bytes from one address to another. */
+    /** Copies bytes between two addresses. */
     public void copy(long target, long source, long length) {
         int at = begin(COPY, 4);
         set(at + 1, target);
@@ -108,11 +108,11 @@ public final class GpuWords {
     /**
      * Runs a function.
      *
-     * @param function its handle
+     * @param function the function's handle
      * @param countX workgroups along x, as for y and z
      * @param sizeX threads of a workgroup along x, as for y and z
      * @param sharedBytes dynamic shared memory
-     * @param parameters how many {@link #parameter}s it has, at most {@link #MAXIMUM_PARAMETERS}
+     * @param parameters the number of {@link #parameter}s, at most {@link #MAXIMUM_PARAMETERS}
      * @return position of the first parameter
      */
     public int launch(
@@ -134,12 +134,12 @@ public final class GpuWords {
         return at + 6;
     }
 
-    /** Sets the parameter at a position to a value, or to its low bytes. */
+    /** Sets the parameter at a position to a value, or to the low bytes of a value. */
     public void parameter(int at, long value) {
         set(at, value);
     }
 
-    /** Runs commands of another list, which itself calls none, and must not change until these are given. */
+    /** Runs commands of another list. The other list calls no list, and must not change until these commands are submitted. */
     public void call(GpuWords other) {
         int at = begin(CALL, 3);
         set(at + 1, other.words.address());
@@ -147,13 +147,13 @@ public final class GpuWords {
         commands += other.commands - 1;
     }
 
-    /** In a graph, what follows comes after everything before; a stream keeps the order of its commands anyway. */
+    /** In a graph, later commands come after everything before; a stream keeps the order of commands anyway. */
     public void region() {
         begin(REGION, 1);
-        commands--; // it is none
+        commands--; // a region is not a command
     }
 
-    /** In a graph, what follows comes after what was before the last {@link #region}, and need not after what is between. */
+    /** In a graph, later commands come after the commands before the last {@link #region}, and need not come after the commands in between. */
     public void branch() {
         begin(BRANCH, 1);
         commands--;

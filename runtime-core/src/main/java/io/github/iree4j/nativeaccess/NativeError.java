@@ -8,10 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Native memory into which one call at a time writes its error: {@code shim_error_t} of {@code shim.h}, 256 bytes.
+ * Native memory for the error of a single call at a time: {@code shim_error_t} of {@code shim.h}, 256 bytes.
  *
- * <p>A worker that makes many calls owns one and reuses it. Not thread-safe: concurrent calls must not share one. Freed by the garbage
- * collector. Deliberately not thread-local in native code: virtual threads may change carriers between a call and the read of its error.
+ * <p>A worker making many calls owns and reuses an error. Not thread-safe: concurrent calls must not share an error.
+ * Freed by the garbage collector. Deliberately not thread-local in native code: virtual threads may change carriers
+ * between a call and the read of the error.
  */
 public final class NativeError {
     private final MemorySegment memory = Arena.ofAuto().allocate(Shim.ERROR_SIZE, 8);
@@ -24,9 +25,9 @@ public final class NativeError {
     }
 
     /**
-     * The failure of a call that returned {@code status}, which is not 0.
+     * The failure of a call that returned {@code status}, other than 0.
      *
-     * @return the error that the call wrote, with that code
+     * @return the error written by the call, with this code
      */
     IreeException toException(int status) {
         byte[] text = memory.asSlice(Shim.ERROR_MESSAGE).toArray(ValueLayout.JAVA_BYTE);
@@ -39,7 +40,7 @@ public final class NativeError {
         return new IreeException(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message);
     }
 
-    /** Like {@link #toException(int)}, for calls that return a handle and leave the code in the error. */
+    /** Like {@link #toException(int)}, for calls returning a handle and leaving the code in the error. */
     IreeException toException() {
         return toException(memory.get(ValueLayout.JAVA_INT, 0));
     }

@@ -18,11 +18,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library as a resource, and copies of it as files, because operating systems load only files.
+ * The library as a resource, and file copies of the library, because operating systems load only files.
  *
- * <p>The copy's name contains the checksum of its contents, so that it is written once per version and shared by all processes of the user.
- * An existing file is used only if its contents match; it is replaced by renaming, so that processes that have the old one mapped are not
- * affected.
+ * <p>The copy's name contains the checksum of the contents, so the copy is written once per version and shared by all
+ * processes of the user. An existing file is used only if the contents match; other files are replaced by renaming, so
+ * processes still mapping the old file are not affected.
  */
 final class NativeExtraction {
     /** System property naming the directory for copies. */
@@ -39,7 +39,7 @@ final class NativeExtraction {
     /**
      * Reads the resource for a platform.
      *
-     * @throws IreeException UNAVAILABLE when there is none, or several that differ
+     * @throws IreeException UNAVAILABLE without a resource, or with several different resources
      */
     static NativeExtraction find(String platform) {
         String resource = "META-INF/native/" + platform + "/" + NativeLibrary.FILE_NAME;
@@ -85,7 +85,8 @@ final class NativeExtraction {
     /**
      * Extracts a shared copy into a directory unless it exists.
      *
-     * @throws IreeException UNAVAILABLE when the directory cannot be written, or other users could replace its files
+     * @throws IreeException UNAVAILABLE when the directory cannot be written, or other users could replace files in the
+     *     directory
      */
     Path extractTo(Path directory) {
         String name = "libiree4j_shim-" + checksum.substring(0, 16) + ".so";

@@ -22,15 +22,16 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>the file or directory named by the system property {@value #LIBRARY_PATH} or else the environment variable
- *       {@value #LIBRARY_PATH_VARIABLE}; if one is set, nothing else is tried;
- *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so} (in the jar {@code iree4j-native-shim}), copied to the
- *       directory named by the system property {@value NativeExtraction#EXTRACT_DIR}, or else to the user's cache directory, or else to the temporary one.
+ *       {@value #LIBRARY_PATH_VARIABLE}; if either is set, nothing else is tried;
+ *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so} (in the jar {@code iree4j-native-shim}),
+ *       copied to the directory named by the system property {@value NativeExtraction#EXTRACT_DIR}, or else to the
+ *       user's cache directory, or else to the temporary directory.
  * </ol>
  *
  * <p>All failed attempts are reported together. Nothing is ever downloaded.
  */
 public final class NativeLibrary {
-    /** System property for the library's file or its directory. */
+    /** System property for the library's file or directory. */
     public static final String LIBRARY_PATH = "iree.native.library-path";
 
     /** Environment variable with the same meaning. */
@@ -43,14 +44,15 @@ public final class NativeLibrary {
     private static @Nullable String given; // guarded by the class
     private static @Nullable String givenCopies; // guarded by the class: the directory for copies of the resource
     private static boolean searched; // guarded by the class
-    private static @Nullable String foundBy; // guarded by the class: what named the library; null for the resource
+    private static @Nullable String foundBy; // guarded by the class: the name that led to the library; null for the resource
 
     private NativeLibrary() {}
 
     /**
-     * Names the library, in place of the system property and the environment variable, which are then not read.
+     * Names the library, in place of the system property and the environment variable. Property and variable are then
+     * not read.
      *
-     * @param path the library's file or its directory
+     * @param path the library's file or directory
      * @throws IreeException FAILED_PRECONDITION when the library was searched already, under another name
      */
     public static synchronized void use(String path) {
@@ -68,9 +70,10 @@ public final class NativeLibrary {
     }
 
     /**
-     * Names the directory that the library is copied to when it is a resource, in place of the system property, which is then not read.
+     * Names the target directory for copies of a library found as a resource, in place of the system property. The
+     * property is then not read.
      *
-     * @param directory made if it does not exist
+     * @param directory created if missing
      * @throws IreeException FAILED_PRECONDITION when the library was copied already, with another directory
      */
     public static synchronized void copyTo(String directory) {
@@ -109,8 +112,8 @@ public final class NativeLibrary {
     /**
      * Returns why native code is unavailable.
      *
-     * @return an exception with status UNAVAILABLE whose message says what to do, or null if native code is available. Its cause is an
-     *     {@link IllegalCallerException} when the JVM does not permit native access
+     * @return an exception with status UNAVAILABLE and a message with the remedy, or null if native code is available.
+     *     The cause is an {@link IllegalCallerException} when the JVM does not permit native access
      */
     public static @Nullable IreeException unavailabilityCause() {
         return Holder.CAUSE;
@@ -119,7 +122,7 @@ public final class NativeLibrary {
     /**
      * Throws unless native code is available.
      *
-     * @throws IreeException UNAVAILABLE, saying what to do
+     * @throws IreeException UNAVAILABLE, with the remedy in the message
      */
     public static void ensureAvailable() {
         IreeException cause = Holder.CAUSE;
@@ -217,7 +220,7 @@ public final class NativeLibrary {
                 load(file);
                 return file;
             } catch (UnsatisfiedLinkError e) {
-                // One file serves one class loader; a second application in this JVM gets its own copy.
+                // A file serves a single class loader; a second application in this JVM gets a separate copy.
                 if (e.getMessage() == null || !e.getMessage().contains("already loaded in another classloader")) {
                     throw e;
                 }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Native memory for one call: its outputs, small input arrays, and its error. Lent by a {@link Pool}; freed by the garbage collector. */
+/** Native memory for a single call: outputs, small input arrays, and the error. Lent by a {@link Pool}; freed by the garbage collector. */
 final class NativeScratch {
     /** Bytes of {@link #memory}. */
     static final long SIZE = 2048;
@@ -22,12 +22,12 @@ final class NativeScratch {
         }
     }
 
-    /** A native method with outputs and an error; it returns a status. */
+    /** A native method with outputs and an error, returning a status. */
     interface Call {
         int make(long out, long error);
     }
 
-    /** A small pool, so that calls allocate nothing while few threads make them. */
+    /** A small pool, so calls allocate nothing while few threads make calls. */
     static final class Pool {
         private final AtomicReference<@Nullable NativeScratch> first = new AtomicReference<>();
         private final AtomicReference<@Nullable NativeScratch> second = new AtomicReference<>();
@@ -40,14 +40,14 @@ final class NativeScratch {
             return scratch != null ? scratch : new NativeScratch();
         }
 
-        /** Returns one after the call, when its memory is no longer in use. */
+        /** Returns memory after the call, once no longer in use. */
         void give(NativeScratch scratch) {
             if (!first.compareAndSet(null, scratch)) {
                 second.set(scratch);
             }
         }
 
-        /** Makes a call, and returns the first word of its outputs: 0 in what it has not written. */
+        /** Makes a call, and returns the first word of the outputs; 0 if not written by the call. */
         long number(Call method) {
             NativeScratch scratch = take();
             try {
@@ -59,7 +59,7 @@ final class NativeScratch {
             }
         }
 
-        /** Makes a call, and returns what a function reads from its outputs. */
+        /** Makes a call, and returns the result of a function reading the outputs. */
         <T> T read(Call method, Function<MemorySegment, T> reader) {
             NativeScratch scratch = take();
             try {

@@ -7,10 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.BitSet;
 
-/**
- * Operating system attributes of the calling thread. For the runtime's platform threads: on a virtual thread, changes would affect its
- * carrier.
- */
+/** Operating system attributes of the calling thread. For the runtime's platform threads: on a virtual thread, changes would affect the carrier. */
 public final class NativeThreads {
     private static final int WORDS = 8192 / Long.SIZE; // SHIM_MAX_PROCESSORS
 
@@ -20,8 +17,8 @@ public final class NativeThreads {
      * Restricts the calling thread to a set of processors.
      *
      * @param mask bit n % 64 of word n / 64 is processor n; at most 128 words
-     * @throws IreeException INVALID_ARGUMENT when this process may use none of them, PERMISSION_DENIED when the system forbids it,
-     *     UNAVAILABLE without the native library
+     * @throws IreeException INVALID_ARGUMENT when this process may use none of the processors, PERMISSION_DENIED when
+     *     the system forbids the change, UNAVAILABLE without the native library
      */
     public static void setAffinity(long[] mask) {
         NativeLibrary.ensureAvailable();
@@ -39,7 +36,7 @@ public final class NativeThreads {
     }
 
     /**
-     * Returns the processors that the calling thread may run on.
+     * Returns the processors allowed for the calling thread.
      *
      * @return a mask as for {@link #setAffinity}, without trailing zero words
      * @throws IreeException UNAVAILABLE without the native library
@@ -60,10 +57,10 @@ public final class NativeThreads {
     }
 
     /**
-     * Returns whether arithmetic on the calling thread flushes denormals to zero, which only compiled kernels want and Java code must never
-     * see.
+     * Returns whether arithmetic on the calling thread flushes denormals to zero. Only compiled kernels want this mode;
+     * Java code must never run in this mode.
      *
-     * @return false on every thread that runs Java code
+     * @return false on every thread running Java code
      */
     public static boolean flushesDenormals() {
         NativeLibrary.ensureAvailable();

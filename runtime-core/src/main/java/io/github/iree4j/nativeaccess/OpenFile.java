@@ -28,13 +28,13 @@ public final class OpenFile extends Resource {
     }
 
     /**
-     * Opens a regular file or a block device, which must exist.
+     * Opens an existing regular file or block device.
      *
      * @param path the path
      * @param access {@link #READ}, {@link #WRITE} or both
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for any other kind of file; RESOURCE_EXHAUSTED without
-     *     descriptors; UNAVAILABLE without the native library
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for any other kind of file;
+     *     RESOURCE_EXHAUSTED without descriptors; UNAVAILABLE without the native library
      */
     public static OpenFile open(String path, int access) {
         byte[] bytes = path.getBytes(StandardCharsets.UTF_8);

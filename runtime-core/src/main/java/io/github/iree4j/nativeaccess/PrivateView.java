@@ -30,9 +30,9 @@ public final class PrivateView implements AutoCloseable {
     }
 
     /**
-     * Returns whether the view was written since it was created or restored.
+     * Returns whether the view was written since creation or restoration.
      *
-     * @return true for any thread that sees the stored bytes
+     * @return true for any thread observing the stored bytes
      */
     public boolean isWritten() {
         return Shim.viewIsWritten(handle) != 0;
@@ -52,7 +52,7 @@ public final class PrivateView implements AutoCloseable {
         Reference.reachabilityFence(error);
     }
 
-    /** Unmaps the view. Later accesses from Java throw; native code must not access it any more. */
+    /** Unmaps the view. Later accesses from Java throw; native code must not access the view any more. */
     @Override
     public void close() {
         arena.close(); // throws during an access: then nothing is freed

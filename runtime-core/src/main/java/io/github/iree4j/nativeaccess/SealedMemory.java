@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory that is filled once and read-only from then on: later stores fault. Page-aligned. Filled and sealed by one thread, then
- * readable by any thread it was safely published to.
+ * Native memory, filled once and read-only from then on: later stores fault. Page-aligned. Filled and sealed by one
+ * thread, then readable by any thread after safe publication.
  */
 public final class SealedMemory implements AutoCloseable {
     /** Sealed memories by address. */
@@ -28,12 +28,12 @@ public final class SealedMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates zeroed memory that is writable until sealed.
+     * Allocates zeroed memory, writable until sealed.
      *
      * @param size bytes, above 0
      * @return the memory; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for a size of 0; RESOURCE_EXHAUSTED without memory or descriptors; UNAVAILABLE without the
-     *     native library
+     * @throws IreeException INVALID_ARGUMENT for a size of 0; RESOURCE_EXHAUSTED without memory or descriptors;
+     *     UNAVAILABLE without the native library
      */
     public static SealedMemory create(long size) {
         NativeLibrary.ensureAvailable();
@@ -47,12 +47,12 @@ public final class SealedMemory implements AutoCloseable {
     }
 
     /**
-     * Maps a file. The file must not be written or truncated while it is mapped.
+     * Maps a file. The file must not be written or truncated while mapped.
      *
      * @param path a file of at least one byte
      * @return the memory, sealed; the caller closes it
-     * @throws IreeException as {@link OpenFile#open}; INVALID_ARGUMENT for an empty file; RESOURCE_EXHAUSTED without addresses or
-     *     descriptors
+     * @throws IreeException as {@link OpenFile#open}; INVALID_ARGUMENT for an empty file; RESOURCE_EXHAUSTED without
+     *     addresses or descriptors
      */
     public static SealedMemory map(String path) {
         NativeLibrary.ensureAvailable();
@@ -108,8 +108,9 @@ public final class SealedMemory implements AutoCloseable {
     /**
      * Creates a writable view of a part of sealed memory.
      *
-     * @param part a range of sealed memory that is open
-     * @return a view of the same bytes; the caller closes it. Null for an empty part, and for bytes that are not in sealed memory
+     * @param part a range of open sealed memory
+     * @return a view of the same bytes; the caller closes it. Null for an empty part, and for bytes outside sealed
+     *     memory
      * @throws IreeException RESOURCE_EXHAUSTED without memory or mappings
      */
     public static @Nullable PrivateView viewOf(MemorySegment part) {
@@ -131,7 +132,7 @@ public final class SealedMemory implements AutoCloseable {
      * Returns whether {@link #viewOf} would create a view.
      *
      * @param part any memory
-     * @return true for a nonempty range of sealed memory that is open
+     * @return true for a nonempty range of open sealed memory
      */
     public static boolean contains(MemorySegment part) {
         return around(part) != null;
@@ -147,7 +148,7 @@ public final class SealedMemory implements AutoCloseable {
         return offset + part.byteSize() > memory.bytes.byteSize() ? null : memory;
     }
 
-    /** Frees the memory. Later accesses from Java throw; native code must not access it any more. */
+    /** Frees the memory. Later accesses from Java throw; native code must not access the memory any more. */
     @Override
     public void close() {
         SEALED.remove(bytes.address(), this);

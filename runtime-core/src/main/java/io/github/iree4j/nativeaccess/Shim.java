@@ -6,11 +6,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * All native methods except Vulkan's ({@link VulkanShim}). They only convert arguments: an address is native memory that the caller keeps
- * alive for the call, a handle is the result of a {@code create}. Callers validate all arguments.
+ * All native methods except Vulkan's ({@link VulkanShim}). The methods only convert arguments: an address is native
+ * memory kept alive by the caller for the call, a handle is the result of a {@code create}. Callers validate all
+ * arguments.
  *
  * <p>May only be used after {@link NativeLibrary#ensureAvailable()}. Registered by name when the library is loaded
- * ({@code native-shim/src/jni}), where each table has one line per method, in the order of this file.
+ * ({@code native-shim/src/jni}), where each table has a line per method, in the order of this file.
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
@@ -22,7 +23,7 @@ final class Shim {
     static final int DISPATCH_STATE_SIZE = 48;
     static final int EXPORT_SIZE = 48;
 
-    /** The layout constants in the order of {@code jni_layout}; compared with those of C when the library is loaded. */
+    /** The layout constants in the order of {@code jni_layout}; compared with the constants of C when the library is loaded. */
     static final int[] LAYOUT = {
         ERROR_SIZE, ERROR_NATIVE_CODE, ERROR_MESSAGE, DISPATCH_STATE_SIZE, EXPORT_SIZE,
     };
@@ -160,7 +161,7 @@ final class Shim {
 
     static native int threadFlushesDenormals();
 
-    /** A native method that writes text to memory and returns its full length in bytes. */
+    /** A native method writing text to memory and returning the text's full length in bytes. */
     @FunctionalInterface
     interface TextSource {
         int write(long out, int capacity);

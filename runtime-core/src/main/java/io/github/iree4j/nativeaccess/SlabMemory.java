@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
-/** Memory for pools, on huge pages where the system provides them on request (transparent huge pages). Safe from any thread. */
+/** Memory for pools, on huge pages where the system provides huge pages on request (transparent huge pages). Safe from any thread. */
 public final class SlabMemory {
     private SlabMemory() {}
 

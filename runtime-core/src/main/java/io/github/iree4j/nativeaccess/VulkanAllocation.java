@@ -6,9 +6,10 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of a Vulkan device: one allocation with one buffer over all of it, permanently mapped if it is host-visible and coherent.
+ * Memory of a Vulkan device: a single allocation with a single buffer over all bytes, permanently mapped if
+ * host-visible and coherent.
  *
- * <p>The caller closes it once no submitted work uses it any more.
+ * <p>The caller closes the allocation once no submitted work uses the memory any more.
  */
 public final class VulkanAllocation extends VulkanObject {
     private final long buffer;
@@ -60,7 +61,7 @@ public final class VulkanAllocation extends VulkanObject {
     }
 
     /**
-     * Returns the mapping as a segment, which must not be accessed once this is closed.
+     * Returns the mapping as a segment. The segment must not be accessed once this is closed.
      *
      * @return all bytes, or null when not mapped
      */
@@ -91,7 +92,7 @@ public final class VulkanAllocation extends VulkanObject {
      * Exports the memory to other processes and drivers.
      *
      * @return a descriptor of the operating system; the caller closes it
-     * @throws IreeException FAILED_PRECONDITION unless it was created exportable, or when closed
+     * @throws IreeException FAILED_PRECONDITION unless created exportable, or when closed
      */
     public int exportDescriptor() {
         guard.enter();
@@ -106,7 +107,7 @@ public final class VulkanAllocation extends VulkanObject {
     }
 
     /**
-     * Closes a descriptor that {@link #exportDescriptor} returned and no driver imported.
+     * Closes a descriptor returned by {@link #exportDescriptor} and imported by no driver.
      *
      * @param descriptor the descriptor; invalid afterwards
      */

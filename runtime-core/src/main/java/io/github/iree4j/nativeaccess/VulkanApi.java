@@ -13,17 +13,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Vulkan library of this machine, with its own instance and the devices found when it was opened. Safe from any thread. Open devices
- * hold a reference to it.
+ * The Vulkan library of this machine, with an instance and the devices found at opening. Safe from any thread. Open
+ * devices hold a reference to the library.
  */
 public final class VulkanApi extends Resource {
-    /** System property naming the library to open instead of {@code libvulkan.so.1}: a file, or a name that the dynamic linker resolves. */
+    /** System property naming the library to open instead of {@code libvulkan.so.1}: a file, or a name resolved by the dynamic linker. */
     public static final String LIBRARY = "iree.vulkan.library";
 
     /** Environment variable with the same meaning. */
     public static final String LIBRARY_VARIABLE = "IREE4J_VULKAN_LIBRARY";
 
-    /** The kinds of objects whose live instances are counted, in the order of the counts. */
+    /** The kinds of objects with counted live instances, in the order of the counts. */
     public static final List<String> KINDS = List.of(
             "INSTANCES",
             "DEVICES",
@@ -58,12 +58,12 @@ public final class VulkanApi extends Resource {
     /**
      * Opens the library and enumerates the devices.
      *
-     * @param library file or name of the library; null for the value of {@value #LIBRARY} or {@value #LIBRARY_VARIABLE}, or else
-     *     {@code libvulkan.so.1}
+     * @param library file or name of the library; null for the value of {@value #LIBRARY} or
+     *     {@value #LIBRARY_VARIABLE}, or else {@code libvulkan.so.1}
      * @param validation whether the Khronos validation layer, if installed, checks calls
      * @return the library; the caller closes it. Having no devices is not a failure
-     * @throws IreeException UNAVAILABLE when there is no such library, naming it; when it lacks a symbol, naming that; when it cannot
-     *     create an instance; or without the native library of this runtime
+     * @throws IreeException UNAVAILABLE when there is no such library, naming the library; when a symbol is missing,
+     *     naming the symbol; when the library cannot create an instance; or without the native library of this runtime
      */
     public static VulkanApi open(@Nullable String library, boolean validation) {
         NativeLibrary.ensureAvailable();
@@ -134,7 +134,7 @@ public final class VulkanApi extends Resource {
     /**
      * Returns whether validation messages are collected.
      *
-     * @return true if {@link #validationMessages} counts them
+     * @return true if {@link #validationMessages} counts messages
      */
     public boolean collectsMessages() {
         return (flags & VulkanShim.DEBUG_UTILS) != 0;
@@ -143,11 +143,11 @@ public final class VulkanApi extends Resource {
     /**
      * Opens a device.
      *
-     * @param index its {@link VulkanDeviceProperties#index}
-     * @param request its queues and features
+     * @param index the device's {@link VulkanDeviceProperties#index}
+     * @param request the device's queues and features
      * @return the device; the caller closes it
-     * @throws IreeException INCOMPATIBLE when it lacks a required feature, naming it; OUT_OF_RANGE for a device, family or queue that does
-     *     not exist; the driver's error otherwise; FAILED_PRECONDITION when closed
+     * @throws IreeException INCOMPATIBLE when a required feature is missing, naming the feature; OUT_OF_RANGE for an
+     *     unknown device, family or queue; the driver's error otherwise; FAILED_PRECONDITION when closed
      */
     public VulkanHandle openDevice(int index, VulkanDeviceRequest request) {
         if (index < 0 || index >= devices.size()) {

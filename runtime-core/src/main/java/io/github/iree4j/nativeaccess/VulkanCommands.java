@@ -6,11 +6,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * Commands recorded once and submitted any number of times, to queues of one family.
+ * Commands recorded once and submitted any number of times, to queues of a single family.
  *
- * <p>Only one thread at a time may record, bind or submit, and none may record, bind or close while submitted work uses this. It may be
- * submitted again before earlier submissions have completed. Recorded buffers and pipelines are not retained and must outlive the
- * submissions.
+ * <p>Only one thread at a time may record, bind or submit, and no thread may record, bind or close while submitted work
+ * uses this. The commands may be submitted again before earlier submissions have completed. Recorded buffers and
+ * pipelines are not retained and must outlive the submissions.
  */
 public final class VulkanCommands extends VulkanObject {
     private final int family;
@@ -30,7 +30,7 @@ public final class VulkanCommands extends VulkanObject {
     }
 
     /**
-     * Returns the queue family that it can be submitted to.
+     * Returns the queue family for submissions.
      *
      * @return index into {@link VulkanDeviceProperties#queueFamilies}
      */
@@ -60,14 +60,14 @@ public final class VulkanCommands extends VulkanObject {
     }
 
     /**
-     * Changes the bindings of a dispatch that was recorded with {@link VulkanWords#MODE_SETS}, for subsequent submissions. Where the device
-     * cannot change descriptors of recorded commands ({@link VulkanFeature#STORAGE_BUFFER_UPDATE_AFTER_BIND}), the next submission records
-     * them again, natively.
+     * Changes the bindings of a dispatch recorded with {@link VulkanWords#MODE_SETS}, for subsequent submissions. Where
+     * the device cannot change descriptors of recorded commands ({@link
+     * VulkanFeature#STORAGE_BUFFER_UPDATE_AFTER_BIND}), the next submission records the commands again, natively.
      *
      * @param dispatchOrdinal number of the dispatch among all dispatches of the recording, indirect ones included
      * @param words (buffer, offset, range) for each binding, in native memory; read during the call only
-     * @throws IreeException FAILED_PRECONDITION when there is no such dispatch, or when closed; INVALID_ARGUMENT or OUT_OF_RANGE for
-     *     bindings that do not fit; ABORTED when the device is lost
+     * @throws IreeException FAILED_PRECONDITION when there is no such dispatch, or when closed; INVALID_ARGUMENT or
+     *     OUT_OF_RANGE for unsuitable bindings; ABORTED when the device is lost
      */
     public void bind(int dispatchOrdinal, MemorySegment words) {
         long count = words.byteSize() / Long.BYTES;
@@ -84,7 +84,7 @@ public final class VulkanCommands extends VulkanObject {
         }
     }
 
-    /** Checks that native code may read some words. */
+    /** Checks that some words are readable by native code. */
     static void checkWords(MemorySegment words, long count) {
         if (!words.isNative() || words.address() % Long.BYTES != 0) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "words for Vulkan are not in aligned native memory");

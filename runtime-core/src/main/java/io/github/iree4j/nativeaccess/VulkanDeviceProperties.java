@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * The properties of a Vulkan device, available without opening it.
  *
- * @param index its index in the list of devices
- * @param name the driver's name for it
+ * @param index the index in the list of devices
+ * @param name the driver's name for the device
  * @param type the kind of device
  * @param vendorId vendor number, usually the PCI vendor ID
  * @param deviceId the vendor's number for the device
@@ -20,8 +20,8 @@ import java.util.List;
  * @param driverName for example {@code llvmpipe}; empty before Vulkan 1.2
  * @param driverInfo the driver's version as text; empty before Vulkan 1.2
  * @param deviceUuid 32 hexadecimal digits, the same in every process; zeros before Vulkan 1.2
- * @param pipelineCacheUuid 32 hexadecimal digits that identify the format of compiled pipelines
- * @param limits its limits
+ * @param pipelineCacheUuid 32 hexadecimal digits identifying the format of compiled pipelines
+ * @param limits the device's limits
  * @param features bits of {@link VulkanFeature}
  * @param heaps memory heaps, by index
  * @param memoryTypes memory types, by index
@@ -65,7 +65,7 @@ public record VulkanDeviceProperties(
         OTHER,
         /** Shares the host's memory. */
         INTEGRATED_GPU,
-        /** Has its own memory. */
+        /** Has separate memory. */
         DISCRETE_GPU,
         /** A GPU of a virtual machine. */
         VIRTUAL_GPU,
@@ -77,22 +77,22 @@ public record VulkanDeviceProperties(
      * A memory heap.
      *
      * @param size bytes
-     * @param deviceLocal whether it is device-local
+     * @param deviceLocal whether the heap is device-local
      */
     public record MemoryHeap(long size, boolean deviceLocal) {}
 
     /**
      * A memory type.
      *
-     * @param flags property flags as Vulkan numbers them: {@link #DEVICE_LOCAL} and so on
-     * @param heap index of its heap
+     * @param flags property flags with Vulkan's numbers: {@link #DEVICE_LOCAL} and so on
+     * @param heap index of the type's heap
      */
     public record MemoryType(int flags, int heap) {
         /**
-         * Returns whether it has all of some properties.
+         * Returns whether the type has all given properties.
          *
          * @param wanted flags, or-ed
-         * @return true if none is missing
+         * @return true if no property is missing
          */
         public boolean has(int wanted) {
             return (flags & wanted) == wanted;
@@ -107,18 +107,18 @@ public record VulkanDeviceProperties(
      */
     public record QueueFamily(int flags, int queueCount) {
         /**
-         * Returns whether its queues run dispatches.
+         * Returns whether the family's queues run dispatches.
          *
-         * @return whether it has the compute flag
+         * @return whether the compute flag is set
          */
         public boolean computes() {
             return (flags & 2) != 0;
         }
 
         /**
-         * Returns whether its queues support transfers.
+         * Returns whether the family's queues support transfers.
          *
-         * @return whether it has the transfer flag or one that implies it
+         * @return whether the transfer flag or a flag implying transfers is set
          */
         public boolean transfers() {
             return (flags & 7) != 0;
@@ -136,7 +136,7 @@ public record VulkanDeviceProperties(
      * Returns whether the device has a feature.
      *
      * @param feature the feature
-     * @return whether it can be enabled
+     * @return whether the feature can be enabled
      */
     public boolean has(VulkanFeature feature) {
         return feature.in(features);

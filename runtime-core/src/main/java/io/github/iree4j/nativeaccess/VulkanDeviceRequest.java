@@ -6,9 +6,9 @@ import java.util.Set;
 /**
  * Options for opening a Vulkan device.
  *
- * @param queueFamilies the family of each queue to open; the n-th mention of a family is its n-th queue
- * @param withoutFeatures features to leave disabled although the device has them, to test the fallbacks; the two required ones cannot be
- *     disabled
+ * @param queueFamilies the family of each queue to open; the n-th mention of a family is the family's n-th queue
+ * @param withoutFeatures features to leave disabled although the device has them, to test the fallbacks; the two
+ *     required features cannot be disabled
  */
 public record VulkanDeviceRequest(List<Integer> queueFamilies, Set<VulkanFeature> withoutFeatures) {
     /** Copies the collections. */
@@ -20,7 +20,7 @@ public record VulkanDeviceRequest(List<Integer> queueFamilies, Set<VulkanFeature
     /**
      * Requests some queues, with all features of the device.
      *
-     * @param queueFamilies the family of each
+     * @param queueFamilies the family of each queue
      * @return the request
      */
     public static VulkanDeviceRequest of(List<Integer> queueFamilies) {

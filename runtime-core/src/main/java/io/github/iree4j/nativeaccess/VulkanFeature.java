@@ -13,7 +13,7 @@ public enum VulkanFeature {
     SCALAR_BLOCK_LAYOUT("scalarBlockLayout"),
     /** Buffers have addresses. */
     BUFFER_DEVICE_ADDRESS("bufferDeviceAddress"),
-    /** Pipelines choose their subgroup size. */
+    /** The choice of subgroup size per pipeline. */
     SUBGROUP_SIZE_CONTROL("subgroupSizeControl"),
     /** Subgroups can be required to be full. */
     COMPUTE_FULL_SUBGROUPS("computeFullSubgroups"),
@@ -47,9 +47,9 @@ public enum VulkanFeature {
     INTEGER_DOT_PRODUCT("shaderIntegerDotProduct"),
     /** The Vulkan memory model. */
     VULKAN_MEMORY_MODEL("vulkanMemoryModel"),
-    /** The same, with device scope. */
+    /** The Vulkan memory model with device scope. */
     VULKAN_MEMORY_MODEL_DEVICE_SCOPE("vulkanMemoryModelDeviceScope"),
-    /** Pointers into one storage buffer, chosen at run time. */
+    /** Pointers into a single storage buffer, chosen at run time. */
     VARIABLE_POINTERS_STORAGE_BUFFER("variablePointersStorageBuffer"),
     /** Pointers chosen at run time. */
     VARIABLE_POINTERS("variablePointers"),
@@ -96,7 +96,7 @@ public enum VulkanFeature {
      * Returns whether a set of features contains this one.
      *
      * @param bits bits of features, or-ed
-     * @return true if its bit is set
+     * @return true if the feature's bit is set
      */
     public boolean in(long bits) {
         return (bits & bit()) != 0;

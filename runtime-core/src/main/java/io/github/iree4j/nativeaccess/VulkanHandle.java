@@ -14,13 +14,14 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open Vulkan device. Safe from any thread; submissions to one queue are serialized.
+ * An open Vulkan device. Safe from any thread; submissions to the same queue are serialized.
  *
- * <p>Its objects hold references to it: it is destroyed when it and the last of them are closed, after waiting until the device is idle. A
- * lost device stays lost, and each call that needs it throws ABORTED; closing still works.
+ * <p>The device's objects hold references to the device: the device is destroyed when the device and the last object
+ * are closed, after waiting until the device is idle. A lost device stays lost, and each call needing the device throws
+ * ABORTED; closing still works.
  */
 public final class VulkanHandle extends Resource {
-    /** Result of {@link #waitAny}: a timeline reached its value. */
+    /** Result of {@link #waitAny}: a timeline reached the timeline's value. */
     public static final int REACHED = 0;
     /** Result of {@link #waitAny}: the timeout expired. */
     public static final int TIMED_OUT = 1;
@@ -77,7 +78,7 @@ public final class VulkanHandle extends Resource {
      * Returns whether a feature was enabled.
      *
      * @param feature the feature
-     * @return true if it can be used
+     * @return true if the feature can be used
      */
     public boolean has(VulkanFeature feature) {
         return feature.in(features);
@@ -105,7 +106,7 @@ public final class VulkanHandle extends Resource {
     /**
      * Returns whether a call found the device lost.
      *
-     * @return true permanently once one did
+     * @return permanently true after such a call
      */
     public boolean isLost() {
         if (!guard.tryEnter()) {
@@ -118,7 +119,7 @@ public final class VulkanHandle extends Resource {
         }
     }
 
-    /** A native method that creates an object. */
+    /** A native method creating an object. */
     private interface Creator {
         long create(long device, long error);
     }
@@ -142,14 +143,14 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Allocates memory, with one buffer over all of it for all usages of this runtime.
+     * Allocates memory, with a single buffer over all bytes for all usages of this runtime.
      *
      * @param size bytes, more than 0
      * @param memoryType index into {@link VulkanDeviceProperties#memoryTypes}
      * @param flags 0 or {@link #EXPORTABLE}
      * @return the memory; the caller closes it
-     * @throws IreeException RESOURCE_EXHAUSTED beyond a limit or out of memory; INVALID_ARGUMENT for a type that does not support buffers;
-     *     OUT_OF_RANGE for a type that does not exist; UNIMPLEMENTED for an export that the device does not support
+     * @throws IreeException RESOURCE_EXHAUSTED beyond a limit or out of memory; INVALID_ARGUMENT for a type without
+     *     support for buffers; OUT_OF_RANGE for an unknown type; UNIMPLEMENTED for an export unsupported by the device
      */
     public VulkanAllocation allocate(long size, int memoryType, int flags) {
         return create(
@@ -163,8 +164,8 @@ public final class VulkanHandle extends Resource {
      * @param address a multiple of {@link VulkanLimits#minImportedHostPointerAlignment}
      * @param size bytes, also such a multiple
      * @return a view of the memory; the caller closes it
-     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_HOST}; INVALID_ARGUMENT for memory of a kind or
-     *     alignment that cannot be imported
+     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_HOST}; INVALID_ARGUMENT for
+     *     memory of an unsupported kind or alignment
      */
     public VulkanAllocation importHost(long address, long size) {
         return create(
@@ -173,14 +174,14 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Imports memory that {@link VulkanAllocation#exportDescriptor} exported.
+     * Imports memory exported by {@link VulkanAllocation#exportDescriptor}.
      *
-     * @param descriptor the file descriptor; owned by the driver when this returns, by the caller when it throws
+     * @param descriptor the file descriptor; owned by the driver after a return, by the caller after an exception
      * @param size bytes, as at creation
      * @param memoryType memory type, as at creation
      * @return the same memory; the caller closes it
-     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_FD}; INVALID_ARGUMENT for a descriptor of another
-     *     kind
+     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_FD}; INVALID_ARGUMENT for a
+     *     descriptor of another kind
      */
     public VulkanAllocation importDescriptor(int descriptor, long size, int memoryType) {
         return create(
@@ -204,7 +205,7 @@ public final class VulkanHandle extends Resource {
      * @param initial the initial value
      * @param flags 0 or {@link #EXPORTABLE}
      * @return the timeline; the caller closes it
-     * @throws IreeException UNIMPLEMENTED for an export that the device does not support, naming the extension
+     * @throws IreeException UNIMPLEMENTED for an export unsupported by the device, naming the extension
      */
     public VulkanTimeline createTimeline(long initial, int flags) {
         return create(
@@ -213,16 +214,17 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Blocks until one of several timelines reaches its value or the timeout expires. A timeline closed meanwhile is destroyed when this
-     * returns.
+     * Blocks until any of several timelines reaches its value or the timeout expires. A timeline closed meanwhile is
+     * destroyed when this returns.
      *
      * @param timelines timelines of this device
      * @param values a value for each
-     * @param count how many elements of both to use, at least 1
+     * @param count the number of elements of both arrays to use, at least 1
      * @param timeoutNanos the longest wait; negative is forever
      * @return {@link #REACHED} or {@link #TIMED_OUT}
-     * @throws IreeException ABORTED when the device is lost; FAILED_PRECONDITION when the device or a timeline is closed, or on a virtual
-     *     thread, whose carrier it would block; OUT_OF_RANGE for a count below 1, above the lengths of the arrays, or above 65536
+     * @throws IreeException ABORTED when the device is lost; FAILED_PRECONDITION when the device or a timeline is
+     *     closed, or on a virtual thread, because the wait would block the carrier; OUT_OF_RANGE for a count below 1,
+     *     above the lengths of the arrays, or above 65536
      */
     public int waitAny(VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         if (Thread.currentThread().isVirtual()) {
@@ -300,8 +302,9 @@ public final class VulkanHandle extends Resource {
      * @param subgroupSize the required subgroup size, or 0
      * @param cache the cache to use, or null
      * @return the pipeline; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for code that is not SPIR-V or an inconsistent layout; OUT_OF_RANGE beyond a limit;
-     *     UNIMPLEMENTED for push descriptors or a subgroup size that the device does not support; the driver's error otherwise
+     * @throws IreeException INVALID_ARGUMENT for code other than SPIR-V or an inconsistent layout; OUT_OF_RANGE beyond
+     *     a limit; UNIMPLEMENTED for push descriptors or a subgroup size unsupported by the device; the driver's error
+     *     otherwise
      */
     public VulkanPipeline createPipeline(
             MemorySegment spirv,
@@ -345,7 +348,7 @@ public final class VulkanHandle extends Resource {
     /**
      * Creates commands without a recording.
      *
-     * @param family the queue family, of which the device was opened with a queue
+     * @param family the queue family of an opened queue
      * @return the commands; the caller closes it
      * @throws IreeException OUT_OF_RANGE for another family
      */
@@ -356,14 +359,14 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Submits commands, in one driver call. Objects named in the words must stay open until the work has completed; waits may precede the
-     * matching signals on other queues.
+     * Submits commands, in a single driver call. Objects named in the words must stay open until the work has
+     * completed; waits may precede the matching signals on other queues.
      *
      * @param queue less than {@link #queueCount}
-     * @param words one or more consecutive submissions: numbers of waits, signals and commands; then (timeline, value) for each wait and
-     *     each signal; then the commands. Native memory, used in full; read during the call only
-     * @throws IreeException INVALID_ARGUMENT for malformed words; FAILED_PRECONDITION for commands without a recording or when closed;
-     *     ABORTED when the device is lost; RESOURCE_EXHAUSTED
+     * @param words one or more consecutive submissions: numbers of waits, signals and commands; then (timeline, value)
+     *     for each wait and each signal; then the commands. Native memory, used in full; read during the call only
+     * @throws IreeException INVALID_ARGUMENT for malformed words; FAILED_PRECONDITION for commands without a recording
+     *     or when closed; ABORTED when the device is lost; RESOURCE_EXHAUSTED
      */
     public void submit(int queue, MemorySegment words) {
         long count = words.byteSize() / Long.BYTES;

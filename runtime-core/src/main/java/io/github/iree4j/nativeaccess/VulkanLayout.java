@@ -6,12 +6,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * The layout of a pipeline. Its descriptors are numbered consecutively: by set, then as listed, then by element; that number is the
- * position of a binding in the words of a dispatch.
+ * The layout of a pipeline. Descriptors are numbered consecutively: by set, then as listed, then by element; the number
+ * is the position of a binding in the words of a dispatch.
  *
- * @param sets descriptor sets, by number; empty ones count
+ * @param sets descriptor sets, by number; empty sets count
  * @param pushConstantBytes size of the push constants, a multiple of 4
- * @param pushDescriptors whether descriptors are recorded with each dispatch; allows one set only
+ * @param pushDescriptors whether descriptors are recorded with each dispatch; allows a single set only
  */
 public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, boolean pushDescriptors) {
     /** Vulkan's descriptor type of a uniform buffer. */
@@ -22,9 +22,9 @@ public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, bool
     /**
      * An entry of a set.
      *
-     * @param binding its number, below 1024
+     * @param binding the binding's number, below 1024
      * @param type {@link #UNIFORM_BUFFER} or {@link #STORAGE_BUFFER}
-     * @param count length of its array, 1 if it is not an array
+     * @param count length of the binding's array, 1 if not an array
      */
     public record Binding(int binding, int type, int count) {}
 

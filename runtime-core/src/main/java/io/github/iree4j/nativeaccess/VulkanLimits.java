@@ -3,12 +3,13 @@ package io.github.iree4j.nativeaccess;
 /**
  * Limits of a Vulkan device, named as in the specification.
  *
- * @param maxStorageBufferRange the most bytes of one binding
- * @param minStorageBufferOffsetAlignment alignment of binding offsets: the larger of those of storage and uniform buffers
+ * @param maxStorageBufferRange the most bytes of a binding
+ * @param minStorageBufferOffsetAlignment alignment of binding offsets: the larger alignment of storage and uniform
+ *     buffers
  * @param nonCoherentAtomSize granularity of non-coherent memory
  * @param maxPushConstantsSize the most bytes of push constants
- * @param maxBoundDescriptorSets the most sets of one pipeline
- * @param maxPerStageDescriptorStorageBuffers the most storage buffers of one pipeline
+ * @param maxBoundDescriptorSets the most sets of a pipeline
+ * @param maxPerStageDescriptorStorageBuffers the most storage buffers of a pipeline
  * @param maxComputeWorkGroupCountX the most workgroups of a dispatch, first dimension
  * @param maxComputeWorkGroupCountY second dimension
  * @param maxComputeWorkGroupCountZ third dimension
@@ -18,12 +19,13 @@ package io.github.iree4j.nativeaccess;
  * @param maxComputeWorkGroupInvocations the most invocations of a workgroup
  * @param maxComputeSharedMemorySize the most bytes of shared memory of a workgroup
  * @param maxMemoryAllocationCount the most simultaneous allocations
- * @param maxMemoryAllocationSize the most bytes of one allocation; 0 when unknown
- * @param maxTimelineSemaphoreValueDifference how far signals and waits of a timeline may be ahead of its value
+ * @param maxMemoryAllocationSize the most bytes of an allocation; 0 when unknown
+ * @param maxTimelineSemaphoreValueDifference the largest distance of signals and waits of a timeline ahead of the
+ *     timeline's value
  * @param subgroupSize the default subgroup size
  * @param minSubgroupSize the smallest selectable subgroup size
  * @param maxSubgroupSize the largest selectable subgroup size
- * @param maxPushDescriptors the most descriptors that can be recorded
+ * @param maxPushDescriptors the most descriptors in a recording
  * @param timestampPeriodPicoseconds picoseconds per tick
  * @param minImportedHostPointerAlignment alignment of host memory to import; 0 when import is not supported
  */

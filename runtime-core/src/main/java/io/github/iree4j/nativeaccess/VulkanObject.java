@@ -4,7 +4,7 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.lifetime.UseGuard;
 import java.util.function.LongConsumer;
 
-/** An object of a Vulkan device, to which it holds a reference. A close during a call takes effect after the call. */
+/** An object of a Vulkan device, holding a reference to the device. A close during a call takes effect after the call. */
 abstract sealed class VulkanObject extends Resource
         permits VulkanAllocation, VulkanCommands, VulkanPipeline, VulkanPipelineCache, VulkanTimeline {
     final VulkanHandle device;

@@ -1,8 +1,8 @@
 package io.github.iree4j.nativeaccess;
 
 /**
- * A compiled function of a SPIR-V module with its layout. The caller closes it once no submitted work uses it any more and no
- * {@link VulkanCommands} recorded with it will be submitted.
+ * A compiled function of a SPIR-V module with a layout. The caller closes the pipeline once no submitted work uses the
+ * pipeline any more and no {@link VulkanCommands} recorded with the pipeline will be submitted.
  */
 public final class VulkanPipeline extends VulkanObject {
     private final VulkanLayout layout;
@@ -24,7 +24,7 @@ public final class VulkanPipeline extends VulkanObject {
     /**
      * Returns the layout.
      *
-     * @return the layout it was created with
+     * @return the layout given at creation
      */
     public VulkanLayout layout() {
         return layout;

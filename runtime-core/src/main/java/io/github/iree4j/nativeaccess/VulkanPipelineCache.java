@@ -5,14 +5,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** A cache of compiled pipelines of a Vulkan device, which can persist between runs. Safe from any thread. */
+/** A cache of compiled pipelines of a Vulkan device, able to persist between runs. Safe from any thread. */
 public final class VulkanPipelineCache extends VulkanObject {
     VulkanPipelineCache(VulkanHandle device, long handle) {
         super(device, handle, VulkanShim::pipelineCacheRelease);
     }
 
     /**
-     * Returns its contents, for {@link VulkanHandle#createPipelineCache} with the same device and driver.
+     * Returns the cache's contents, for {@link VulkanHandle#createPipelineCache} with the same device and driver.
      *
      * @return a copy
      * @throws IreeException ABORTED when the device is lost, FAILED_PRECONDITION when closed
@@ -24,7 +24,7 @@ public final class VulkanPipelineCache extends VulkanObject {
             long outSize = scratch.memory.address();
             long error = scratch.error.address();
             scratch.check(VulkanShim.pipelineCacheData(handle, 0, 0, outSize, error));
-            // Another thread may add to it meanwhile: retry while it grows.
+            // Another thread may add to the cache meanwhile: retry while the cache grows.
             while (true) {
                 long capacity = scratch.memory.get(ValueLayout.JAVA_LONG, 0);
                 MemorySegment out = arena.allocate(capacity + 1);

@@ -4,10 +4,11 @@ import io.github.iree4j.status.IreeException;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A timeline semaphore of a Vulkan device: a counter that submissions and the host signal and wait for. Safe from any thread.
+ * A timeline semaphore of a Vulkan device: a counter signalled and awaited by submissions and the host. Safe from any
+ * thread.
  *
- * <p>The caller closes it once no submitted work uses it any more; a close during {@link VulkanHandle#waitAny} takes effect when that
- * returns.
+ * <p>The caller closes the timeline once no submitted work uses the timeline any more; a close during
+ * {@link VulkanHandle#waitAny} takes effect when {@code waitAny} returns.
  */
 public final class VulkanTimeline extends VulkanObject {
     VulkanTimeline(VulkanHandle device, long handle) {
@@ -42,7 +43,7 @@ public final class VulkanTimeline extends VulkanObject {
     }
 
     /**
-     * Signals it from the host.
+     * Signals the timeline from the host.
      *
      * @param value greater than the current value and than any signal submitted before
      * @throws IreeException ABORTED when the device is lost, FAILED_PRECONDITION when closed
@@ -59,10 +60,10 @@ public final class VulkanTimeline extends VulkanObject {
     }
 
     /**
-     * Exports it to other processes and drivers.
+     * Exports the timeline to other processes and drivers.
      *
      * @return a file descriptor; the caller closes it
-     * @throws IreeException UNIMPLEMENTED, naming the missing extension; FAILED_PRECONDITION unless it was created exportable
+     * @throws IreeException UNIMPLEMENTED, naming the missing extension; FAILED_PRECONDITION unless created exportable
      */
     public int exportDescriptor() {
         guard.enter();
@@ -77,10 +78,11 @@ public final class VulkanTimeline extends VulkanObject {
     }
 
     /**
-     * Replaces its payload with that of an exported timeline.
+     * Replaces the timeline's payload with the payload of an exported timeline.
      *
-     * @param descriptor the file descriptor; owned by the driver when this returns, by the caller when it throws
-     * @throws IreeException UNIMPLEMENTED, naming the missing extension; INVALID_ARGUMENT for a descriptor of another kind
+     * @param descriptor the file descriptor; owned by the driver after a return, by the caller after an exception
+     * @throws IreeException UNIMPLEMENTED, naming the missing extension; INVALID_ARGUMENT for a descriptor of another
+     *     kind
      */
     public void importDescriptor(int descriptor) {
         guard.enter();

@@ -9,11 +9,11 @@ package io.github.iree4j.nativeaccess;
  *   COPY               source, source offset, target, target offset, size
  *   DISPATCH           pipeline, mode, number of bindings, (buffer, offset, range) for each, push offset, push bytes,
  *                      (8 bytes of push constants) rounded up, x, y, z
- *   DISPATCH_INDIRECT  the same with buffer, offset in place of x, y, z
+ *   DISPATCH_INDIRECT  as DISPATCH, with buffer, offset in place of x, y, z
  *   UPDATE             buffer, offset, bytes, (8 bytes of data) rounded up; at most 65536 bytes
  * </pre>
  *
- * <p>Offsets and sizes of FILL and UPDATE are multiples of 4; COPY takes any. Stages and accesses are those of
+ * <p>Offsets and sizes of FILL and UPDATE are multiples of 4; COPY takes any. Stages and accesses have the bits of
  * {@code VkPipelineStageFlags2} and {@code VkAccessFlags2}.
  */
 public final class VulkanWords {
@@ -27,7 +27,7 @@ public final class VulkanWords {
     public static final long DISPATCH = 4;
     /** Runs a pipeline with counts from a buffer. */
     public static final long DISPATCH_INDIRECT = 5;
-    /** Writes data that is part of the recording. */
+    /** Writes data contained in the recording. */
     public static final long UPDATE = 6;
 
     /** Descriptors are recorded with the dispatch. */

@@ -25,17 +25,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An {@link IdentityStore} for a node whose machine index is configured: a file of its own counts the sessions.
+ * An {@link IdentityStore} for a node with a configured machine index: a separate file counts the node's sessions.
  *
- * <p>The next session is on disk before it is granted, so a crash at any point skips a session at most. A lock on a second file keeps other
- * processes out while the lease is held; the lease does not end by itself. Nothing keeps two nodes with the same machine index and different
- * files apart until they meet, and a directory that is lost or restored from a copy grants sessions again: the volume must follow the index.
+ * <p>The next session is on disk before it is granted, so a crash at any point skips a session at most. A lock on a
+ * second file keeps other processes out while the lease is held; the lease does not end by itself. Two nodes with the
+ * same machine index and different files are not kept apart until the nodes meet, and a directory lost or restored from
+ * a copy grants sessions again: the volume must follow the index.
  */
 public final class FileIdentityStore implements IdentityStore {
     /*
-     * The file is one line, replaced as a whole: write a temporary file, force it, rename it, force the directory. The lock is on a file of
-     * its own, since a lock belongs to the file that the rename replaces. That file also says which session was granted last, so that a first file
-     * which was deleted, or replaced by an older copy, is noticed.
+     * The file has a single line and is replaced as a whole: write a temporary file, force it, rename it, force the
+     * directory. The lock is on a second file, since a lock belongs to a file and the rename replaces the first file.
+     * The second file also names the last granted session, so that a first file deleted or replaced by an older copy is
+     * noticed.
      */
     private static final Pattern CONTENT =
             Pattern.compile("iree4j-identity 1 cluster=([0-9a-f]{16}) machine=([0-9]{1,3}) session=([0-9]{1,3})\\R");
@@ -44,7 +46,7 @@ public final class FileIdentityStore implements IdentityStore {
     private static final int MOST_BYTES = 128;
     private static final int MOST_LOCK_BYTES = 1024;
 
-    /** Files locked by this process. Opening and closing a second channel on one would release the lock of the first. */
+    /** Files locked by this process. Opening and closing a second channel on a file would release the lock of the first channel. */
     private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
 
     private final Path file;
@@ -53,17 +55,17 @@ public final class FileIdentityStore implements IdentityStore {
     private final Consumer<String> steps;
 
     /**
-     * Creates a store on a file, which need not exist.
+     * Creates a store on a file; the file need not exist.
      *
-     * @param file where the sessions are counted; its directory exists or can be created
-     * @param clusterId the cluster's id; a file of another cluster is refused
+     * @param file the file counting the sessions; the directory exists or can be created
+     * @param clusterId the cluster's id; a file of another cluster is rejected
      * @param machine the machine index, 0 to 255
      */
     public FileIdentityStore(Path file, long clusterId, int machine) {
         this(file, clusterId, machine, _ -> {});
     }
 
-    /** With what is told before each step; for tests that stop in the middle. */
+    /** Creates a store with a consumer notified before each step; for tests that stop in the middle. */
     FileIdentityStore(Path file, long clusterId, int machine, Consumer<String> steps) {
         if (machine < 0 || machine > Axis.MAXIMUM_MACHINE) {
             throw new IreeException(
@@ -101,7 +103,7 @@ public final class FileIdentityStore implements IdentityStore {
         }
     }
 
-    /** Orders the sessions of one machine, and differs between machines. */
+    /** Orders the sessions of a machine, and differs between machines. */
     private long incarnation(int session) {
         return (long) session << 8 | machine;
     }
@@ -146,7 +148,7 @@ public final class FileIdentityStore implements IdentityStore {
                 new IdentityInUse(file.toString(), holder));
     }
 
-    /** What the file with the lock says of its holder, for those who find it locked. */
+    /** Describes this process as holder, in the locked file, for processes finding the file locked. */
     private static String self() {
         String host = System.getenv("HOSTNAME");
         return "process " + ProcessHandle.current().pid() + (host == null ? "" : " on " + host);
@@ -163,7 +165,7 @@ public final class FileIdentityStore implements IdentityStore {
         return StandardCharsets.UTF_8.decode(bytes.flip()).toString().replaceAll("\\p{Cntrl}", " ");
     }
 
-    /** The last session of this machine index that a holder of the lock was granted; 0 when that is not known. */
+    /** Returns the last session granted to a holder of the lock for this machine index; 0 when unknown. */
     private int remembered(String content) {
         Matcher fields = REMEMBERED.matcher(content);
         return fields.find()
@@ -173,7 +175,7 @@ public final class FileIdentityStore implements IdentityStore {
                 : 0;
     }
 
-    /** Says who holds the lock, and which session was granted last. */
+    /** Writes the holder of the lock, and the last granted session. */
     private void describe(FileChannel locked, int session) throws IOException {
         String text = self()
                 + (session == 0
@@ -259,7 +261,7 @@ public final class FileIdentityStore implements IdentityStore {
             try {
                 channel.close();
             } catch (IOException e) {
-                // Nothing was written through it.
+                // Nothing was written through the channel.
             }
         }
     }

@@ -3,9 +3,9 @@ package io.github.iree4j.cluster.identity;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * Another node that is alive counts its sessions in the same file.
+ * Another live node counts sessions in the same file.
  *
  * @param file the file
- * @param holder who has it, such as {@code process 4711 on vision-0}
+ * @param holder the holder of the file, such as {@code process 4711 on vision-0}
  */
 public record IdentityInUse(String file, String holder) implements FailureDetail {}

@@ -20,10 +20,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /**
- * An {@link IdentityStore} in a database: one row per cluster, and one per machine index that was ever used. Rows are never deleted.
+ * An {@link IdentityStore} in a database: a row per cluster, and a row per machine index ever used. Rows are never
+ * deleted.
  *
- * <p>Every change is one statement that compares what it replaces, so any isolation level will do. Leases end by the database's clock;
- * clocks of nodes need not agree with it. Of the free indices the one with the fewest used sessions is granted.
+ * <p>Every change is a single statement comparing the replaced values, so any isolation level will do. Leases end by
+ * the database's clock; clocks of nodes need not agree with the database's clock. Of the free indices the index with
+ * the fewest used sessions is granted.
  */
 public final class JdbcIdentityStore implements IdentityStore {
 
@@ -49,9 +51,9 @@ public final class JdbcIdentityStore implements IdentityStore {
     /**
      * Creates a store. Connects at the first lease.
      *
-     * @param database where the tables are
+     * @param database the database with the tables
      * @param cluster the cluster's name, at most 200 characters
-     * @param machines how many machine indices there are, 1 to 256
+     * @param machines the number of machine indices, 1 to 256
      */
     public JdbcIdentityStore(DataSource database, String cluster, int machines) {
         if (machines < 1 || machines > Axis.MAXIMUM_MACHINE + 1) {
@@ -64,12 +66,12 @@ public final class JdbcIdentityStore implements IdentityStore {
         this.machines = machines;
     }
 
-    /** Creates the tables unless they exist. */
+    /** Creates missing tables. */
     public void createTables() {
         try {
             execute(SCHEMA);
         } catch (IreeException first) {
-            execute(SCHEMA); // another node may have created them in between, which some databases report as a failure
+            execute(SCHEMA); // another node may have created the tables in between; some databases report this as a failure
         }
     }
 
@@ -226,7 +228,7 @@ public final class JdbcIdentityStore implements IdentityStore {
         return statement;
     }
 
-    /** Rethrows what is not the violation of a key: another node was faster. */
+    /** Rethrows every failure but the violation of a key: another node was faster. */
     private static void orDuplicate(SQLException e) throws SQLException {
         boolean duplicate = e instanceof SQLIntegrityConstraintViolationException
                 || e.getSQLState() != null && e.getSQLState().startsWith("23");
@@ -252,7 +254,7 @@ public final class JdbcIdentityStore implements IdentityStore {
         }
     }
 
-    /** Statements on a connection that commits each. */
+    /** Statements on a connection committing each statement. */
     private interface Work<T> {
         T run(Connection connection) throws SQLException;
     }
@@ -318,7 +320,7 @@ public final class JdbcIdentityStore implements IdentityStore {
                 if (e.code() != StatusCode.UNAVAILABLE) {
                     throw e;
                 }
-                // It ends by itself.
+                // The lease ends by itself.
             }
         }
     }

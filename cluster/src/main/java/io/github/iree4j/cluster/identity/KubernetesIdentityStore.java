@@ -23,14 +23,15 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * An {@link IdentityStore} in the API of Kubernetes: a {@code Lease} for each machine index that was ever used, and one for the cluster, which
- * counts sessions and incarnations. Every change compares the version that it replaces.
+ * An {@link IdentityStore} in the API of Kubernetes: a {@code Lease} for each machine index ever used, and a
+ * {@code Lease} of the cluster to count sessions and incarnations. Every change compares the replaced version.
  *
- * <p>No clock of another machine is trusted. A lease that its holder has not released counts as ended when this process has seen the same version
- * of it for its whole duration, so {@link #acquire} may take that long when all machine indices are held. Holders stop by their own clock.
+ * <p>No clock of another machine is trusted. An unreleased lease counts as ended when this process has seen the same
+ * version for the lease's whole duration, so {@link #acquire} may take as long when all machine indices are held.
+ * Holders stop by their own clocks.
  *
- * <p>Whoever deletes the lease of a machine index fences its holder. Whoever deletes that of the cluster begins a new one, with which nodes of the
- * old one do not talk.
+ * <p>Deleting the lease of a machine index fences the holder. Deleting the lease of the cluster begins a new cluster,
+ * and nodes of the old cluster do not communicate with the new cluster.
  */
 public final class KubernetesIdentityStore implements IdentityStore {
     private static final Logger log = LoggerFactory.getLogger(KubernetesIdentityStore.class);
@@ -60,11 +61,11 @@ public final class KubernetesIdentityStore implements IdentityStore {
     /**
      * Creates a store. Connects at the first lease.
      *
-     * @param options where the API is
+     * @param options the address of the API
      * @param cluster the cluster's name, at most 63 lower case letters, digits and hyphens
-     * @param machines how many machine indices there are, 1 to 256
-     * @param holder what leases name as their holder, for people: a pod's name
-     * @throws IreeException INVALID_ARGUMENT when the name or the number is not so
+     * @param machines the number of machine indices, 1 to 256
+     * @param holder the holder named in leases, for people: a pod's name
+     * @throws IreeException INVALID_ARGUMENT for another name or number
      */
     public KubernetesIdentityStore(KubernetesOptions options, String cluster, int machines, String holder) {
         this(options, cluster, machines, holder, System::nanoTime, InstantSource.system(), TimeUnit.NANOSECONDS::sleep);
@@ -174,7 +175,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
         return made;
     }
 
-    /** Machine indices that can be taken, the best one first: with sessions left, and of those the one with the fewest used. */
+    /** Machine indices available for a claim, with sessions left, the index with the fewest used sessions first. */
     private List<Slot> free(Map<Integer, Watched> watched, SessionCounts counts) {
         Map<String, ObjectNode> known = new HashMap<>();
         leases.list(LABEL, cluster)
@@ -204,7 +205,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
         return lease.path("spec").path("holderIdentity").asString("");
     }
 
-    /** Waits until a lease that nothing renews may have ended. */
+    /** Waits until an unrenewed lease may have ended. */
     private void await(Map<Integer, Watched> watched) {
         long now = nanoTime.getAsLong();
         long left = Long.MAX_VALUE;
@@ -224,7 +225,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
         }
     }
 
-    /** Makes this process the holder; null when another one was faster. */
+    /** Makes this process the holder; null when another process was faster. */
     private @Nullable Held claim(Slot slot, Duration duration) {
         long now = nanoTime.getAsLong();
         String name = machineName(slot.machine);
@@ -246,7 +247,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
         return spec;
     }
 
-    /** Counts a session of the machine index that this process holds. Should it be lost meanwhile, the session is not used. */
+    /** Counts a session of the machine index held by this process. If the lease is lost meanwhile, the session is not used. */
     private IdentityLease grant(Held held) {
         try {
             for (int conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
@@ -279,11 +280,11 @@ public final class KubernetesIdentityStore implements IdentityStore {
     private record Slot(int machine, @Nullable ObjectNode lease) {}
 
     /**
-     * A version of a lease that this process has seen.
+     * A version of a lease, as seen by this process.
      *
-     * @param seen when it was first seen
-     * @param nanos how long it lasts unrenewed
-     * @param renewed whether it followed another version of the same holder: the holder is alive
+     * @param seen when the version was first seen
+     * @param nanos how long the lease lasts unrenewed
+     * @param renewed whether the version followed another version of the same holder: the holder is alive
      */
     private record Watched(String version, String holder, long seen, long nanos, boolean renewed) {
         static Watched of(JsonNode lease, @Nullable Watched before, long now) {
@@ -307,8 +308,8 @@ public final class KubernetesIdentityStore implements IdentityStore {
         private final int machine;
         private final String token;
         private final Duration duration;
-        private volatile @Nullable NodeIdentity identity; // set once, before others see this
-        private ObjectNode lease; // the version that this wrote last; guarded by this, like the rest
+        private volatile @Nullable NodeIdentity identity; // set once, before other threads see this
+        private ObjectNode lease; // the version last written by this holder; guarded by this, like the rest
         private long renewed;
         private boolean released;
 
@@ -352,7 +353,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
                             .formatted(RENEWAL_CONFLICTS, identity()));
         }
 
-        /** The version of now, which this holds still. */
+        /** Returns the current version, still held by this holder. */
         private ObjectNode current() {
             ObjectNode found = leases.get(machineName(machine));
             if (found == null || !holderOf(found).equals(token)) {

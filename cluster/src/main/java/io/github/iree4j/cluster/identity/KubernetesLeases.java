@@ -32,10 +32,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The leases of a namespace, as the API server has them. What it answers is bounded in size and time. Thread-safe; calls block. */
+/** The leases of a namespace, as stored by the API server. Answers are bounded in size and time. Thread-safe; calls block. */
 final class KubernetesLeases implements AutoCloseable {
     private static final int ANSWER_BYTES =
-            4 << 20; // 257 leases with what Kubernetes adds have less than a tenth of it
+            4 << 20; // 257 leases with additions by Kubernetes take less than a tenth
     private static final int TOKEN_BYTES = 64 << 10;
     private static final int AUTHORITIES_BYTES = 1 << 20;
     private static final int MESSAGE_CHARACTERS = 300;
@@ -43,7 +43,7 @@ final class KubernetesLeases implements AutoCloseable {
 
     private final KubernetesOptions options;
     private final JsonMapper mapper = new JsonMapper();
-    private @Nullable HttpClient client; // guarded by this; made again after a failure, with what the files say then
+    private @Nullable HttpClient client; // guarded by this; created again after a failure, with the files' present contents
 
     KubernetesLeases(KubernetesOptions options) {
         this.options = options;
@@ -76,14 +76,14 @@ final class KubernetesLeases implements AutoCloseable {
         return leases;
     }
 
-    /** Creates a lease and returns it; null when it exists. */
+    /** Creates a lease and returns the lease; null for an existing lease. */
     @Nullable
     ObjectNode create(ObjectNode lease) {
         Answer answer = send("POST", "", lease);
         return answer.status == 409 ? null : lease(answer.expect(200, 201));
     }
 
-    /** Replaces the version of a lease that this one was made from, and returns the new one; null when that is not the current one. */
+    /** Replaces the version that the given lease was made from, and returns the new version; null when the replaced version is not current. */
     @Nullable
     ObjectNode replace(ObjectNode lease) {
         Answer answer = send("PUT", "/" + lease.path("metadata").path("name").stringValue(), lease);
@@ -94,7 +94,7 @@ final class KubernetesLeases implements AutoCloseable {
         return checked(answer, answer.body());
     }
 
-    /** What compare-and-set needs is there. */
+    /** Checks that a lease has all fields needed for compare-and-set. */
     private static ObjectNode checked(Answer answer, JsonNode lease) {
         JsonNode metadata = lease.path("metadata");
         if (!(lease instanceof ObjectNode object)
@@ -208,7 +208,7 @@ final class KubernetesLeases implements AutoCloseable {
         }
     }
 
-    /** What the server answered. */
+    /** An answer of the server. */
     private final class Answer {
         private final String what;
         private final int status;
@@ -253,7 +253,7 @@ final class KubernetesLeases implements AutoCloseable {
                             .formatted(options.server(), status, what, message(), remedy()));
         }
 
-        /** What a {@code Status} says, as far as it can be printed. */
+        /** Returns the message of a {@code Status}, as far as printable. */
         private String message() {
             String said;
             try {

@@ -14,13 +14,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the API of Kubernetes is, and how to be let in. Files are read again when they are needed, since Kubernetes replaces them while a pod runs.
+ * The address of the Kubernetes API, and the credentials. Files are read again on each need, since Kubernetes replaces
+ * the files while a pod runs.
  *
  * @param server scheme, host and port of the API server; {@code http} only on loopback
  * @param namespace the namespace of the leases
- * @param token file with the token that is sent; null for none, as with {@code kubectl proxy}
- * @param authorities file with the certificates, as PEM, of those that may have issued the server's; null for those that the JVM trusts
- * @param timeout how long one request may take, answer included
+ * @param token file with the token to send; null without a token, as with {@code kubectl proxy}
+ * @param authorities file with the certificates, as PEM, of possible issuers of the server's certificate; null for
+ *     issuers trusted by the JVM
+ * @param timeout how long a request may take, including the answer
  */
 public record KubernetesOptions(
         URI server,
@@ -35,7 +37,7 @@ public record KubernetesOptions(
     /**
      * Checks the address and the namespace.
      *
-     * @throws IreeException INVALID_ARGUMENT when the server is not such an address, or the namespace no name of one
+     * @throws IreeException INVALID_ARGUMENT for another form of address, or for an invalid name of a namespace
      */
     public KubernetesOptions {
         String scheme = server.getScheme();
@@ -64,11 +66,11 @@ public record KubernetesOptions(
     }
 
     /**
-     * Returns what Kubernetes tells a pod.
+     * Returns the options provided to a pod by Kubernetes.
      *
      * @param environment the variables of the process
      * @return the options of the pod's service account
-     * @throws IreeException FAILED_PRECONDITION when this is no pod, or has no service account
+     * @throws IreeException FAILED_PRECONDITION outside a pod, or without a service account
      */
     public static KubernetesOptions ofPod(Map<String, String> environment) {
         return ofPod(environment, ACCOUNT);
@@ -106,7 +108,7 @@ public record KubernetesOptions(
     }
 
     /**
-     * Returns options with a server and namespace of their own.
+     * Returns options for a server and a namespace.
      *
      * @param server the API server
      * @param namespace the namespace of the leases

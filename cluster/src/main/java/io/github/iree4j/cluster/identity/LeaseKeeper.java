@@ -13,11 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews a lease after a third of its duration, and fences the node when five sixths have passed without success, so that it has stopped
- * using its slot before the store may grant the machine index to another.
+ * Renews a lease after a third of its duration, and fences the node when five sixths have passed without success, so
+ * that the node has stopped using the slot before the store may grant the machine index to another node.
  *
- * <p>The owner calls {@link #look()} regularly, at least every twelfth of the duration. The time of a renewal is the one before it was sent:
- * the store counts from a later one. Thread-safe.
+ * <p>The owner calls {@link #look()} regularly, at least every twelfth of the duration. The time of a renewal is taken
+ * before sending: the store counts from a later time. Thread-safe.
  */
 public final class LeaseKeeper {
 
@@ -25,11 +25,11 @@ public final class LeaseKeeper {
 
     /** Where a lease stands. */
     public enum State {
-        /** The node may use its slot. */
+        /** The node may use the slot. */
         HELD,
-        /** The lease was lost, or may be about to end. The node must not use its slot, ever again. */
+        /** The lease was lost, or may be about to end. The node must not use the slot, ever again. */
         FENCED,
-        /** The owner gave it back. */
+        /** The owner released the lease. */
         RELEASED
     }
 
@@ -64,13 +64,13 @@ public final class LeaseKeeper {
     }
 
     /**
-     * Leases a slot. Some stores wait to see whether another holder lives; the lease is renewed once if that took long.
+     * Leases a slot. Some stores wait to see whether another holder lives; after a long wait the lease is renewed once.
      *
      * @param store grants the slot
      * @param duration the lease's duration
-     * @param nanoTime the clock, which does not go back
-     * @param executor runs renewals, which may block
-     * @param fence called once when the lease is lost, on the thread that finds out; MUST NOT block
+     * @param nanoTime the clock, never going back
+     * @param executor runs renewals; renewals may block
+     * @param fence called once when the lease is lost, on the detecting thread; MUST NOT block
      * @return the keeper of the lease
      * @throws IreeException as of {@link IdentityStore#acquire}, and ABORTED when the lease has ended already
      */
@@ -96,7 +96,7 @@ public final class LeaseKeeper {
     }
 
     /**
-     * Returns whose lease it is.
+     * Returns the identity of the lease's holder.
      *
      * @return the identity
      */
@@ -104,7 +104,7 @@ public final class LeaseKeeper {
         return lease.identity();
     }
 
-    /** Renews the lease if that is due, and fences the node if it is too late. Does not block. */
+    /** Renews the lease when a renewal is due, and fences the node when a renewal comes too late. Does not block. */
     public void look() {
         long now = nanoTime.getAsLong();
         IreeException lost = null;
@@ -194,7 +194,7 @@ public final class LeaseKeeper {
         fence.accept(cause);
     }
 
-    /** Gives the lease back. May block; does nothing the second time. A fenced lease is given back too, since nothing uses it now. */
+    /** Releases the lease. May block; does nothing the second time. A fenced lease is released too, since nothing uses the slot any more. */
     public void release() {
         synchronized (this) {
             if (state == State.RELEASED) {
@@ -206,7 +206,7 @@ public final class LeaseKeeper {
     }
 
     /**
-     * Returns where the lease stands, by the clock and not by the last {@link #look()}.
+     * Returns the state of the lease, by the clock and not by the last {@link #look()}.
      *
      * @return the state
      */

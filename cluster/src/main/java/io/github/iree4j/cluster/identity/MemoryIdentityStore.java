@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** An {@link IdentityStore} for nodes in one JVM, in tests. It forgets everything at its end, and with it what was granted. */
+/** An {@link IdentityStore} for nodes in a single JVM, in tests. All grants are forgotten at the end of the store. */
 public final class MemoryIdentityStore implements IdentityStore {
 
     private final long clusterId;
@@ -23,10 +23,10 @@ public final class MemoryIdentityStore implements IdentityStore {
     private @Nullable IreeException outage;
 
     /**
-     * Creates a store in which no slot was granted.
+     * Creates a store without granted slots.
      *
      * @param clusterId the cluster's id
-     * @param machines how many machine indices there are, 1 to 256
+     * @param machines the number of machine indices, 1 to 256
      * @param nanoTime the clock of the leases, in nanoseconds
      */
     public MemoryIdentityStore(long clusterId, int machines, LongSupplier nanoTime) {
@@ -51,7 +51,7 @@ public final class MemoryIdentityStore implements IdentityStore {
         ((Held) lease).ends = nanoTime.getAsLong();
     }
 
-    /** The leases that have not been released. */
+    /** The unreleased leases. */
     synchronized List<IdentityLease> held() {
         return Stream.<IdentityLease>of(holders).filter(Objects::nonNull).toList();
     }

@@ -33,14 +33,16 @@ import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An {@link IdentityStore} in a log that the nodes keep together, by Apache Ratis: without any other server, for a fixed list of three or more
- * nodes. The place of a node in the list is its machine index, which no other node takes; the log counts its sessions.
+ * An {@link IdentityStore} in a log kept together by the nodes, by Apache Ratis: without any other server, for a fixed
+ * list of three or more nodes. The position of a node in the list is the node's machine index, taken by no other node;
+ * the log counts the node's sessions.
  *
- * <p>Leasing and renewing need a majority of the nodes. Renewing writes nothing: it asks whether the session is still the last one of the machine
- * index, in a way that a leader without a majority cannot answer. So a minority is fenced when its leases end, and so is a node when another one
- * was started in its place.
+ * <p>Leasing and renewing need a majority of the nodes. Renewing writes nothing: a renewal queries whether the session
+ * is still the last session of the machine index, and a leader without a majority cannot answer the query. So a
+ * minority is fenced at the end of its leases, and so is a node when another node was started in the same place.
  *
- * <p>The server runs from the first lease until {@link #close()}, also while this node holds none, for the sake of the others.
+ * <p>The server runs from the first lease until {@link #close()}, also while this node holds no lease, for the sake of
+ * the other nodes.
  */
 public final class RatisIdentityStore implements IdentityStore {
     private static final TimeDuration SHORTEST_ELECTION = TimeDuration.valueOf(1, TimeUnit.SECONDS);
@@ -124,7 +126,7 @@ public final class RatisIdentityStore implements IdentityStore {
                                     : RaftStorage.StartupOption.FORMAT)
                     .build();
             starting.start();
-        } catch (IOException | RuntimeException e) { // it wraps what its threads threw
+        } catch (IOException | RuntimeException e) { // Ratis wraps exceptions of its threads
             closeQuietly(starting);
             throw new IreeException(
                     StatusCode.UNAVAILABLE,
@@ -163,14 +165,14 @@ public final class RatisIdentityStore implements IdentityStore {
             if (some != null) {
                 some.close();
             }
-        } catch (Exception e) { // as declared; nothing depends on it
+        } catch (Exception e) { // as declared; nothing depends on the close
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
         }
     }
 
-    /** What the nodes answered, as text. */
+    /** Returns the answer of the nodes, as text. */
     private String await(CompletableFuture<RaftClientReply> asked, Duration limit, String what) {
         Exception cause;
         try {

@@ -12,15 +12,16 @@ import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes that count sessions together, and this one of them.
+ * The nodes counting sessions together, and this node's position.
  *
  * @param cluster the cluster's name
- * @param peers host and port of each node, the same list in the same order on all of them; the place in it is the machine index
- * @param self the place of this node
- * @param directory where this node keeps its log; it outlives the process, and no other node uses it
+ * @param peers host and port of each node, the same list in the same order on all nodes; the position is the machine
+ *     index
+ * @param self the position of this node
+ * @param directory the directory of this node's log; outlives the process, and is used by no other node
  * @param tls keys and authorities; null for plain text
- * @param insecure whether plain text is allowed where other machines reach this one
- * @param patience how long to wait for a majority of the nodes, to lease; renewals wait for a fifteenth of it
+ * @param insecure whether plain text is allowed where other machines reach this machine
+ * @param patience how long to wait for a majority of the nodes, to lease; renewals wait for a fifteenth of this time
  */
 public record RatisOptions(
         String cluster,
@@ -32,18 +33,19 @@ public record RatisOptions(
         Duration patience) {
 
     /**
-     * What a node shows to the others, and whom it trusts.
+     * The certificate of a node, and the trusted authorities.
      *
-     * @param key gives the node's certificate, which names its host in the list
-     * @param authorities decides which certificates of others are genuine
+     * @param key provides the node's certificate, naming the node's host in the list
+     * @param authorities verifies the certificates of other nodes
      */
     public record Tls(KeyManager key, TrustManager authorities) {}
 
     /**
-     * Checks that a majority can be lost one node of, and that what other machines reach is encrypted.
+     * Checks that a majority remains after the loss of a node, and that connections reachable by other machines are
+     * encrypted.
      *
-     * @throws IreeException INVALID_ARGUMENT when there are fewer than three peers or more than 256, or the place is not in the list;
-     *     FAILED_PRECONDITION when plain text would be reached by others and is not allowed
+     * @throws IreeException INVALID_ARGUMENT when there are fewer than three peers or more than 256, or the position is
+     *     not in the list; FAILED_PRECONDITION when plain text would be reachable by other machines and is not allowed
      */
     public RatisOptions {
         peers = List.copyOf(peers);

@@ -8,7 +8,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What a cluster has granted: its id, the last incarnation, and for each machine index the last session. One value, so that none is lost alone. */
+/**
+ * The grants of a cluster: the cluster's id, the last incarnation, and for each machine index the last session. A
+ * single value, so that no part is lost alone.
+ */
 final class SessionCounts {
     private static final int MACHINES = Axis.MAXIMUM_MACHINE + 1;
     private static final Pattern TEXT = Pattern.compile("1 ([0-9a-f]{16}) ([0-9]{1,18})((?: [0-9]{1,3})*)");
@@ -23,16 +26,16 @@ final class SessionCounts {
         this.sessions = sessions;
     }
 
-    /** A new cluster, which has granted nothing. */
+    /** Returns the counts of a new cluster without grants. */
     static SessionCounts of(long clusterId) {
         return new SessionCounts(clusterId, 0, new int[MACHINES]);
     }
 
     /**
-     * Reads what {@link #toString} wrote.
+     * Parses the output of {@link #toString}.
      *
-     * @param from what says so, for messages
-     * @throws IreeException DATA_LOSS when it is anything else
+     * @param from the source of the text, for messages
+     * @throws IreeException DATA_LOSS for any other text
      */
     static SessionCounts parse(String text, String from) {
         Matcher fields = TEXT.matcher(text);
@@ -75,14 +78,14 @@ final class SessionCounts {
         return sessions[machine] >= Axis.MAXIMUM_SESSION;
     }
 
-    /** With one more session of a machine index, and one more incarnation. */
+    /** Returns the counts after another session of a machine index, and another incarnation. */
     SessionCounts next(int machine) {
         int[] counted = sessions.clone();
         counted[machine]++;
         return new SessionCounts(clusterId, incarnation + 1, counted);
     }
 
-    /** One line: the version of this form, the cluster, the incarnation, and sessions up to the last that is not 0. */
+    /** A single line: the version of this form, the cluster, the incarnation, and sessions up to the last session count other than 0. */
     @Override
     public String toString() {
         int used = MACHINES;

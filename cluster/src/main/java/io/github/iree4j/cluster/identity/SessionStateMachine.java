@@ -12,8 +12,8 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 
 /**
- * What the log of the nodes says: {@link SessionCounts}. Made again from the whole log at every start, which has an entry for each session that
- * was granted, at most 65,280.
+ * The state of the nodes' log: {@link SessionCounts}. Rebuilt from the whole log at every start; the log has an entry
+ * for each granted session, at most 65,280.
  */
 final class SessionStateMachine extends BaseStateMachine {
     static final String NOTHING = "nothing";
@@ -22,7 +22,7 @@ final class SessionStateMachine extends BaseStateMachine {
     private SessionCounts counts = SessionCounts.of(0); // guarded by this, like the rest
     private boolean begun;
 
-    /** The command that grants the next session of a machine index; the first one ever names the cluster. */
+    /** The command granting the next session of a machine index; the first command ever names the cluster. */
     static Message grant(int machine, long clusterId) {
         return text("grant %d %016x".formatted(machine, clusterId));
     }
@@ -39,7 +39,7 @@ final class SessionStateMachine extends BaseStateMachine {
         return apply(command);
     }
 
-    /** Applies a command as every other node does: to what went before, and to nothing else. */
+    /** Applies a command as every other node does: to the earlier commands, and to nothing else. */
     synchronized CompletableFuture<Message> apply(String command) {
         Matcher fields = GRANT.matcher(command);
         if (!fields.matches() || Integer.parseInt(fields.group(1)) > 255) {

@@ -4,12 +4,12 @@ import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** What stores say when there is no slot. */
+/** The failures of stores without a slot. */
 final class Slots {
 
     private Slots() {}
 
-    /** All machine indices are leased, or those that are not have no session left. */
+    /** All machine indices are leased, or the unleased indices have no session left. */
     static IreeException noneFree(int machines, boolean exhausted) {
         return exhausted
                 ? new IreeException(
@@ -22,7 +22,7 @@ final class Slots {
                                 .formatted(machines, Axis.MAXIMUM_MACHINE + 1));
     }
 
-    /** One machine index has used all of its sessions. */
+    /** A machine index has used all sessions. */
     static IreeException exhausted(int machine) {
         return new IreeException(
                 StatusCode.RESOURCE_EXHAUSTED,

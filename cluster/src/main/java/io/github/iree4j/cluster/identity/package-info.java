@@ -1,9 +1,10 @@
 /**
- * The identity of a node: a machine index and a session that together name its axes, leased from a store that never gives the same pair
- * twice.
+ * The identity of a node: a machine index and a session, together naming the node's axes, leased from a store that
+ * never grants the same pair twice.
  *
- * <p>{@link io.github.iree4j.cluster.identity.IdentityStore} grants leases; {@link io.github.iree4j.cluster.identity.LeaseKeeper} renews
- * one, and fences the node before the lease ends when that fails.
+ * <p>{@link io.github.iree4j.cluster.identity.IdentityStore} grants leases;
+ * {@link io.github.iree4j.cluster.identity.LeaseKeeper} renews a lease, and fences the node before the lease ends when
+ * renewals fail.
  */
 @NullMarked
 package io.github.iree4j.cluster.identity;

@@ -11,9 +11,10 @@ import org.jgroups.util.DefaultSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the sockets of the membership, whose connections are made in time or closed. JGroups bounds how long it connects, and not the handshake of
- * TLS that follows: a paused process accepts the connection and never answers. Meanwhile JGroups would send nothing to the other nodes, which then
- * suspect this one. Nor does it bound how long it waits for the connections of others.
+ * Creates the sockets of the membership; connections are established in time or closed. JGroups bounds the time of
+ * connecting, but not of the following TLS handshake: a paused process accepts the connection and never answers.
+ * Meanwhile JGroups would send nothing to the other nodes, and the other nodes would suspect this node. Nor does
+ * JGroups bound the wait for connections from other nodes.
  */
 final class BoundedSockets extends DefaultSocketFactory {
     private final @Nullable SSLContext ssl;
@@ -22,12 +23,12 @@ final class BoundedSockets extends DefaultSocketFactory {
     private final Contacts contacts;
 
     /**
-     * Creates it.
+     * Creates the factory.
      *
      * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
      * @param limit how long connecting may take, with the handshake
-     * @param log learns of connections of others that are not made
-     * @param contacts learns what comes of connections to others
+     * @param log receives failed connections from other nodes
+     * @param contacts receives the outcome of connections to other nodes
      */
     BoundedSockets(@Nullable SSLContext ssl, Duration limit, ConnectionLog log, Contacts contacts) {
         this.ssl = ssl;
@@ -46,7 +47,7 @@ final class BoundedSockets extends DefaultSocketFactory {
         return new Entrance(ssl, limit, log);
     }
 
-    /** Closes a socket unless what is returned is completed in time. */
+    /** Closes a socket unless the returned future is completed in time. */
     static CompletableFuture<Void> bound(Socket socket, Duration limit) {
         CompletableFuture<Void> made = new CompletableFuture<>();
         made.orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS)
@@ -58,7 +59,7 @@ final class BoundedSockets extends DefaultSocketFactory {
         try {
             socket.close();
         } catch (IOException e) {
-            // It is closed all the same.
+            // The socket is closed nevertheless.
         }
         return null;
     }

@@ -15,24 +15,24 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that this node makes to the membership of another. It is made in time or not at all, with the handshake of TLS, and says what came of
- * it: JGroups tells nothing of connections that were not made.
+ * A connection from this node to the membership of another node. The connection is established in time or not at all,
+ * including the TLS handshake, and reports the outcome: JGroups reports nothing about connections not established.
  */
 final class Caller extends WrappedSocket {
-    private static final int TLS_ALERT = 21; // the first byte of what a node with TLS answers to one without
+    private static final int TLS_ALERT = 21; // the first byte of the answer of a node with TLS to a node without TLS
 
     private final @Nullable SSLContext ssl;
     private final Duration limit;
     private final Contacts contacts;
     private final AtomicReference<@Nullable InetSocketAddress> waiting =
-            new AtomicReference<>(); // connected, and nothing came
+            new AtomicReference<>(); // the address of the connection, while silent
 
     /**
-     * A connection that is to be made.
+     * Creates a connection, not established yet.
      *
      * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
      * @param limit how long the handshake may take
-     * @param contacts learns what came of it
+     * @param contacts receives the outcome
      */
     Caller(@Nullable SSLContext ssl, Duration limit, Contacts contacts) {
         super(new Socket());
@@ -85,7 +85,7 @@ final class Caller extends WrappedSocket {
                 return;
             }
             throw new SocketException("closed, for want of time");
-        } catch (IOException | RuntimeException e) { // of what TLS reads
+        } catch (IOException | RuntimeException e) { // from bytes read by TLS
             String why = Reasons.of(e);
             if (!made.complete(null)) {
                 contacts.absent(to, "no answer to TLS within %d ms".formatted(limit.toMillis()));
@@ -105,7 +105,7 @@ final class Caller extends WrappedSocket {
         return new FirstWord(super.getInputStream());
     }
 
-    /** What comes from the other node. */
+    /** The bytes from the other node. */
     private final class FirstWord extends FilterInputStream {
         FirstWord(InputStream in) {
             super(in);

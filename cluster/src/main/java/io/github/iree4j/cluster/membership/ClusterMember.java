@@ -8,11 +8,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A node, and where its peers reach it.
+ * A node, and the node's address for peers.
  *
- * @param identity who it is
- * @param host its host name or address, 1 to 200 bytes in UTF-8
- * @param port the port of its data, 1 to 65535
+ * @param identity the node's identity
+ * @param host the node's host name or address, 1 to 200 bytes in UTF-8
+ * @param port the node's port for data, 1 to 65535
  */
 public record ClusterMember(NodeIdentity identity, String host, int port) {
 
@@ -54,7 +54,7 @@ public record ClusterMember(NodeIdentity identity, String host, int port) {
     /**
      * Decodes a member. For untrusted input.
      *
-     * @param bytes what {@link #encode()} returned
+     * @param bytes the result of {@link #encode()}
      * @return the member
      * @throws IreeException DATA_LOSS when the bytes are not a member
      */

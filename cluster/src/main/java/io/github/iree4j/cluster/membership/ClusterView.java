@@ -4,12 +4,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes that are alive as far as one node knows.
+ * The live nodes as far as a node knows.
  *
- * @param number increases from view to view of one node; the same for all members of the view
- * @param members the members, the observer included, in the order that all of the view's members agree on
- * @param merge whether groups that did not see each other became one with this view. Which ones they were does not say who has failed whom:
- *     a node may be in the views of two groups, each of which has excluded the other
+ * @param number increases from view to view of a node; the same for all members of the view
+ * @param members the members, including the observer, in an order agreed by all of the view's members
+ * @param merge whether groups that did not see each other became a single group with this view. The former groups do
+ *     not tell which nodes have failed each other: a node may be in the views of two groups excluding each other
  */
 public record ClusterView(long number, List<ClusterMember> members, boolean merge) {
 
@@ -21,8 +21,8 @@ public record ClusterView(long number, List<ClusterMember> members, boolean merg
     /**
      * Returns a member.
      *
-     * @param incarnation its incarnation
-     * @return the member; null when it is not in this view
+     * @param incarnation the member's incarnation
+     * @return the member; null when not in this view
      */
     public @Nullable ClusterMember find(long incarnation) {
         for (ClusterMember each : members) {

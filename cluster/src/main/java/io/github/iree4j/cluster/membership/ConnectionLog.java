@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Says why connections to a port failed: a line of the log with the address it came from, at most one in ten seconds. Hosts that are expected have
- * lines of their own, so that strangers do not keep theirs out. Thread-safe.
+ * Logs the reasons for failed connections to a port: a line of the log with the source address, at most once in ten
+ * seconds. Expected hosts have separate limits, so that strangers do not suppress the lines of expected hosts.
+ * Thread-safe.
  */
 public final class ConnectionLog {
     private static final long PAUSE_NANOS = 10_000_000_000L;
@@ -25,7 +26,7 @@ public final class ConnectionLog {
     private final Lines strangers = new Lines(); // guarded by this, like the next
     private final Map<InetAddress, Lines> hosts = new HashMap<>();
 
-    /** The lines that share ten seconds. */
+    /** The lines sharing a limit of ten seconds. */
     private static final class Lines {
         boolean told;
         long toldAt;
@@ -33,17 +34,17 @@ public final class ConnectionLog {
     }
 
     /**
-     * Creates one that has said nothing, and expects no host.
+     * Creates a log without lines and without expected hosts.
      *
-     * @param log where to
-     * @param what begins each line: whose connections they are
+     * @param log the target
+     * @param what the beginning of each line: the kind of connections
      * @param nanoTime the clock
      */
     public ConnectionLog(Logger log, String what, LongSupplier nanoTime) {
         this(log, what, nanoTime, _ -> false);
     }
 
-    /** With the hosts that are expected. */
+    /** Creates a log with expected hosts. */
     ConnectionLog(Logger log, String what, LongSupplier nanoTime, Predicate<InetAddress> expected) {
         this.log = log;
         this.what = what;
@@ -52,17 +53,17 @@ public final class ConnectionLog {
     }
 
     /**
-     * A connection has failed. Says so, or counts it.
+     * Logs or counts a failed connection.
      *
-     * @param from the address it came from; null when that is not known
-     * @param why the reason; what a stranger sent may be in it
+     * @param from the source address; null when unknown
+     * @param why the reason; may contain bytes sent by a stranger
      */
     public void tell(@Nullable Object from, String why) {
         InetAddress host = from instanceof InetSocketAddress of ? of.getAddress() : null;
         boolean isExpected = host != null && expected.test(host);
         long others;
         synchronized (this) {
-            if (hosts.size() >= MOST_HOSTS) { // their addresses have changed
+            if (hosts.size() >= MOST_HOSTS) { // the hosts' addresses have changed
                 hosts.clear();
             }
             Lines lines = isExpected ? hosts.computeIfAbsent(host, _ -> new Lines()) : strangers;

@@ -14,24 +14,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The addresses at which this node looks for others and has not reached one, and why. A line of the log tells each cause of an address once, until
- * the address is reached. Thread-safe.
+ * The addresses where this node looks for other nodes without success, with the causes. Each cause of an address is
+ * logged once, until the address is reached. Thread-safe.
  */
 final class Contacts {
     /*
-     * JGroups dials an address every few seconds for as long as it looks there. That the connection is made says little: with TLS 1.3 the other side
-     * looks at the certificate afterwards, and one that is paused never answers. So an address is reached when something came from there.
+     * JGroups dials an address every few seconds while looking there. An established connection proves little: with TLS
+     * 1.3 the other side checks the certificate afterwards, and a paused process never answers. So an address is
+     * reached when bytes have come from there.
      */
     private static final String UNKNOWN_HOST = "unknown host";
     private static final int MOST = 256; // addresses
-    private static final int MOST_CAUSES = 8; // in the log, of one address
-    private static final int MOST_ENDINGS = 3; // without a word, as connections end that both sides make at once
-    private static final long FORGOTTEN_NANOS = 60_000_000_000L; // it is looked for no more
+    private static final int MOST_CAUSES = 8; // in the log, per address
+    private static final int MOST_ENDINGS = 3; // of silent connections; when both sides connect at once, connections end silently
+    private static final long FORGOTTEN_NANOS = 60_000_000_000L; // after this time without an attempt, an address is dropped
     private static final long SILENCE_NANOS = 5_000_000_000L;
 
     private final Logger log;
     private final LongSupplier nanoTime;
-    // Guarded by this. The contact that was tried last is the last one.
+    // Guarded by this. The contact tried last comes last.
     private final Map<InetSocketAddress, Contact> contacts = new LinkedHashMap<>();
     private final Map<InetSocketAddress, String> names = new HashMap<>();
 
@@ -44,7 +45,7 @@ final class Contacts {
 
         int endings;
         long tried;
-        int open; // connections on which nothing has come
+        int open; // silent connections
     }
 
     /** Nothing was tried. */
@@ -53,7 +54,7 @@ final class Contacts {
         this.nanoTime = nanoTime;
     }
 
-    /** The addresses that are configured, with their names as JGroups does not keep them. */
+    /** Sets the configured addresses, with names because JGroups does not keep names. */
     synchronized void configured(Map<InetSocketAddress, String> configured) {
         names.clear();
         names.putAll(configured);
@@ -64,12 +65,12 @@ final class Contacts {
         return names.keySet().stream().anyMatch(each -> host.equals(each.getAddress()));
     }
 
-    /** No address is known of a host. */
+    /** Records a host without a known address. */
     synchronized void unknown(InetSocketAddress host) {
         failed(host, false, UNKNOWN_HOST);
     }
 
-    /** An address is known of a host. */
+    /** Records a host with a known address. */
     synchronized void known(InetSocketAddress host) {
         Contact contact = contacts.get(host);
         if (contact != null && UNKNOWN_HOST.equals(contact.cause)) {
@@ -77,17 +78,17 @@ final class Contacts {
         }
     }
 
-    /** Nothing answers there. */
+    /** Records an address without an answer. */
     void absent(InetSocketAddress address, String cause) {
         failed(address, false, cause);
     }
 
-    /** Something is there, and one of the two sides refuses the other. */
+    /** Records an answering address where either side refuses the other. */
     void refused(InetSocketAddress address, String cause) {
         failed(address, true, cause);
     }
 
-    /** Something is there and ends the connection, which says less than what is known. */
+    /** Records an answering address ending the connection; an earlier refusal is more informative and is kept. */
     synchronized void cutShort(InetSocketAddress address, String cause) {
         Contact contact = contacts.get(address);
         failed(address, true, contact == null || contact.cause == null || !contact.refuses ? cause : contact.cause);
@@ -125,16 +126,16 @@ final class Contacts {
         return contact;
     }
 
-    /** A connection is made, on which nothing has come yet. */
+    /** Records an established connection, still silent. */
     synchronized void connected(InetSocketAddress address) {
         Contact contact = tried(address);
         contact.open++;
         if (!contact.refuses) {
-            contact.cause = null; // that nothing answered
+            contact.cause = null; // drop an earlier "no answer"
         }
     }
 
-    /** Something came from there. */
+    /** Records an address with bytes received from there. */
     synchronized void reached(InetSocketAddress address) {
         Contact contact = contacts.remove(address);
         if (contact != null && contact.cause != null) {
@@ -142,7 +143,7 @@ final class Contacts {
         }
     }
 
-    /** A connection has ended on which nothing had come. */
+    /** Records the end of a silent connection. */
     synchronized void ended(InetSocketAddress address) {
         Contact contact = contacts.get(address);
         if (contact == null) {
@@ -156,7 +157,7 @@ final class Contacts {
         }
     }
 
-    /** The addresses that were not reached, and are still looked for, without those of members: they have reached this node. */
+    /** Returns the unreached addresses, still looked for, except addresses of members: members have reached this node. */
     synchronized List<Unreached> unreached(Set<InetSocketAddress> members) {
         long now = nanoTime.getAsLong();
         List<Unreached> unreached = new ArrayList<>();

@@ -24,12 +24,13 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The port of the membership. JGroups reads the greeting of each connection, and with TLS the handshake, on the thread that accepts them all: a
- * stranger that says a byte now and then would keep the nodes out. So this accepts each connection on a thread of its own, and passes on those that
- * have greeted in time. Of the others it keeps {@link #MOST_STRANGERS}, and says why they ended. Thread-safe.
+ * The port of the membership. JGroups reads the greeting of each connection, and with TLS the handshake, on the single
+ * accepting thread: a stranger sending a byte now and then would keep the nodes out. So this class accepts each
+ * connection on a separate thread, and passes on connections that greeted in time. At most {@link #MOST_STRANGERS}
+ * other connections are kept, and the reasons for their ends are logged. Thread-safe.
  */
 final class Entrance extends ServerSocket {
-    /** Connections without a greeting: more than there are nodes, which may all connect at once. */
+    /** Limit on connections without a greeting: more than the number of nodes, since all nodes may connect at once. */
     static final int MOST_STRANGERS = 512;
 
     private static final byte[] COOKIE = "bela".getBytes(StandardCharsets.US_ASCII);
@@ -47,10 +48,10 @@ final class Entrance extends ServerSocket {
     private final Set<Socket> strangers = new LinkedHashSet<>(); // oldest first; guarded by itself
 
     /**
-     * Creates a port that is to be bound.
+     * Creates a port, not bound yet.
      *
      * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
-     * @param limit how long a connection may take until it has greeted
+     * @param limit how long a connection may take for the greeting
      */
     Entrance(@Nullable SSLContext ssl, Duration limit, ConnectionLog log) throws IOException {
         this.ssl = ssl;
@@ -58,7 +59,7 @@ final class Entrance extends ServerSocket {
         this.log = log;
     }
 
-    /** Waits for a connection that has greeted. */
+    /** Waits for a connection with a completed greeting. */
     @Override
     public Socket accept() throws IOException {
         if (begun.compareAndSet(false, true)) {
@@ -131,7 +132,7 @@ final class Entrance extends ServerSocket {
         try {
             guest = greeted(ssl == null ? stranger : secured(ssl, stranger));
             why = null;
-        } catch (IOException | RuntimeException e) { // of what TLS reads
+        } catch (IOException | RuntimeException e) { // from bytes read by TLS
             why = Reasons.of(e);
         }
         if (!met.complete(null)) {
@@ -140,7 +141,7 @@ final class Entrance extends ServerSocket {
         }
         boolean known;
         synchronized (strangers) {
-            known = strangers.remove(stranger); // else it was closed
+            known = strangers.remove(stranger); // else the connection was closed
         }
         if (known && guest != null) {
             guests.add(guest);

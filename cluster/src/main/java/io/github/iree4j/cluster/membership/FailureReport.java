@@ -7,19 +7,19 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What a node tells the other members of a view: which of them it has failed.
+ * A node's report to the other members of a view: the members failed by the node.
  *
  * @param view the number of the view
- * @param failed the incarnations of members that it cannot have a session with any more; at most 1024
+ * @param failed the incarnations of members excluded from sessions with the node; at most 1024
  */
 public record FailureReport(long view, Set<Long> failed) {
 
-    private static final int MOST = 1024; // more than there are machine indices
+    private static final int MOST = 1024; // more than the number of machine indices
 
     /**
      * Copies the set.
      *
-     * @throws IreeException INVALID_ARGUMENT when it has more than 1024
+     * @throws IreeException INVALID_ARGUMENT for more than 1024 members
      */
     public FailureReport {
         if (failed.size() > MOST) {
@@ -44,7 +44,7 @@ public record FailureReport(long view, Set<Long> failed) {
     /**
      * Decodes a report. For untrusted input.
      *
-     * @param bytes what {@link #encode()} returned
+     * @param bytes the result of {@link #encode()}
      * @return the report
      * @throws IreeException DATA_LOSS when the bytes are not a report
      */

@@ -8,13 +8,13 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How {@link JGroupsMembership} finds and watches the other nodes.
+ * Options of {@link JGroupsMembership} for finding and watching the other nodes.
  *
  * @param cluster the cluster's name; groups of different names do not meet
- * @param address where to listen; null for a group within one JVM, which needs no network
- * @param port the port of the membership, and the next one that of failure detection
+ * @param address the address to listen on; null for a group within a single JVM, without a network
+ * @param port the port of the membership; the next port belongs to failure detection
  * @param discovery where to find the other nodes
- * @param timeout how long a node may be silent before it is suspected
+ * @param timeout how long a node may be silent before being suspected
  * @param interval the time between two signs of life
  * @param verify how long a suspected node has to answer
  * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
@@ -29,11 +29,11 @@ public record GroupOptions(
         Duration verify,
         @Nullable SSLContext ssl) {
 
-    /** Where to find the other nodes. */
+    /** The source of the other nodes' addresses. */
     public sealed interface Discovery {
 
         /**
-         * A list of addresses. Nodes that are not in it can join too, if they know one that is.
+         * A list of addresses. Nodes outside the list can join too, if they know a node in the list.
          *
          * @param hosts addresses of the memberships of some or all nodes
          */
@@ -45,13 +45,14 @@ public record GroupOptions(
         }
 
         /**
-         * A name whose address records are the nodes, for example a headless service of Kubernetes. All listen on the same port.
+         * A name with the nodes as address records, for example a headless service of Kubernetes. All nodes listen on
+         * the same port.
          *
          * @param query the name
          */
         record Dns(String query) implements Discovery {}
 
-        /** The nodes of one JVM. */
+        /** The nodes of a single JVM. */
         record Jvm() implements Discovery {}
     }
 }

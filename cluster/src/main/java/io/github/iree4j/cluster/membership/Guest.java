@@ -6,14 +6,14 @@ import java.io.InputStream;
 import java.io.SequenceInputStream;
 import java.net.Socket;
 
-/** A connection whose first bytes were read, and are read again. Everything else is that of the connection. */
+/** A connection with the first bytes already read, and presented again. Everything else is delegated to the connection. */
 final class Guest extends WrappedSocket {
     private final InputStream in;
 
     /**
      * Takes over a connection.
      *
-     * @param first what was read of it
+     * @param first the bytes already read
      */
     Guest(Socket socket, byte[] first) throws IOException {
         super(socket);

@@ -45,10 +45,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@link ClusterMembership} by JGroups. Only membership: a node sends nothing through the channel but reports of failures, since load on it
- * delays their detection.
+ * A {@link ClusterMembership} by JGroups. Only membership: a node sends nothing through the channel but reports of
+ * failures, since load on the channel delays the detection of failures.
  *
- * <p>A node's {@link ClusterMember} is part of its address in the group, so that a view says how to reach its members.
+ * <p>A node's {@link ClusterMember} is part of the node's address in the group, so a view shows how to reach the
+ * members.
  */
 public final class JGroupsMembership implements ClusterMembership {
 
@@ -59,14 +60,14 @@ public final class JGroupsMembership implements ClusterMembership {
 
     private final GroupOptions options;
     private final Contacts contacts = new Contacts(log, System::nanoTime);
-    private final Object departure = new Object(); // held while the node leaves, without this
+    private final Object departure = new Object(); // lock held during a departure, without the lock of this
     private volatile @Nullable JChannel channel; // changed under the lock of this
     private @Nullable ClusterMember self; // guarded by this
 
     /**
-     * Creates a membership that has not joined.
+     * Creates a membership, not joined yet.
      *
-     * @param options how to find and watch the other nodes
+     * @param options options for finding and watching the other nodes
      */
     public JGroupsMembership(GroupOptions options) {
         this.options = options;
@@ -117,7 +118,7 @@ public final class JGroupsMembership implements ClusterMembership {
 
     @Override
     public void leave() {
-        synchronized (departure) { // so that the ports are free when any caller returns
+        synchronized (departure) { // so the ports are free when any caller returns
             JChannel leaving;
             synchronized (this) {
                 leaving = channel;
@@ -160,7 +161,7 @@ public final class JGroupsMembership implements ClusterMembership {
             }
         }
         List<Unreached> unreached = new ArrayList<>(contacts.unreached(members));
-        unreached.removeIf(each -> each.address().equals(membership(from))); // by a name with another address
+        unreached.removeIf(each -> each.address().equals(membership(from))); // this node, found by a name with another address
         unreached.addAll(foreign);
         return unreached;
     }
@@ -174,13 +175,13 @@ public final class JGroupsMembership implements ClusterMembership {
     private List<Protocol> stack() throws Exception {
         List<Protocol> stack = new ArrayList<>();
         TP transport = transport();
-        transport.useVirtualThreads(false); // it is slower with them
+        transport.useVirtualThreads(false); // slower with virtual threads
         transport.disableDiagnostics();
         stack.add(transport);
         stack.add(discovery());
         stack.add(new MERGE3().setMinInterval(1000).setMaxInterval(3000));
         if (options.address() != null) {
-            // Without an address of its own it listens everywhere and probes itself.
+            // Without an explicit address the detection listens everywhere and probes itself.
             stack.add(new Detection()
                     .setBindAddress(options.address())
                     .setOffset(1)
@@ -201,8 +202,9 @@ public final class JGroupsMembership implements ClusterMembership {
     }
 
     /**
-     * System properties such as {@code jgroups.bind_addr}, which are for other users of JGroups in this process, have replaced the addresses: it
-     * would listen where others reach it, perhaps without TLS.
+     * Restores the configured addresses. System properties such as {@code jgroups.bind_addr}, meant for other users of
+     * JGroups in this process, have replaced the addresses: JGroups would listen where other machines reach the port,
+     * perhaps without TLS.
      */
     private void keepAddress(Protocol each) {
         if (each instanceof TCP tcp) {
@@ -235,8 +237,8 @@ public final class JGroupsMembership implements ClusterMembership {
         tcp.setBindPort(options.port());
         tcp.setPortRange(0);
         tcp.setMaxLength(MOST_BYTES);
-        tcp.logDetails(false); // one line on a connection that fails, no stack trace
-        tcp.setBundlerType("per-destination"); // a node that does not answer delays no messages to others
+        tcp.logDetails(false); // a single line about a failed connection, no stack trace
+        tcp.setBundlerType("per-destination"); // an unresponsive node delays no messages to others
         return tcp;
     }
 
@@ -267,7 +269,7 @@ public final class JGroupsMembership implements ClusterMembership {
         return member.identity().clusterId() == self.identity().clusterId();
     }
 
-    /** The member with an address; null when it is none, but a stranger. */
+    /** Returns the member with an address; null for a stranger. */
     private static @Nullable ClusterMember decoded(@Nullable Address address) {
         byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
         try {
@@ -277,7 +279,7 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
-    /** Addresses that carry the member. A class of its own, since the interface has two methods of which JGroups calls either. */
+    /** Addresses carrying the member. A separate class, since the interface has two methods and JGroups calls either. */
     private record Addresses(ClusterMember self) implements AddressGenerator {
         @Override
         @SuppressWarnings("deprecation") // abstract all the same
@@ -291,7 +293,7 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
-    /** Bounds what it allocates for a length that a connection names, and what it logs of connections, since its port has no TLS. */
+    /** Bounds the memory allocated for a length sent by a connection, and the logging of connections, since the port has no TLS. */
     private static final class Detection extends FD_SOCK2 {
         private final StrangersLog strangers = new StrangersLog(
                 JGroupsMembership.log,
@@ -311,7 +313,7 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
-    /** Calls the listener; JGroups installs one view at a time. */
+    /** Calls the listener; JGroups installs views one at a time. */
     private record Views(ClusterMember self, Listener listener) implements Receiver {
         @Override
         public void viewAccepted(View view) {

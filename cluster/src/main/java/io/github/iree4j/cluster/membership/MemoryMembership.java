@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The membership of nodes in one JVM. Views are reported before {@link #join} and {@link #leave()} return, by the calling thread. */
+/** The membership of nodes in a single JVM. Views are reported before {@link #join} and {@link #leave()} return, by the calling thread. */
 public final class MemoryMembership implements ClusterMembership {
 
-    /** What the nodes of one cluster share. Can be partitioned. */
+    /** The state shared by the nodes of a cluster. Can be partitioned. */
     public static final class Network {
         private final List<List<MemoryMembership>> groups = new ArrayList<>(); // guarded by this, like the rest
         private long views;
@@ -18,7 +18,7 @@ public final class MemoryMembership implements ClusterMembership {
         public Network() {}
 
         /**
-         * Separates some nodes from the others, which both sides learn.
+         * Separates some nodes from the others; both sides receive new views.
          *
          * @param away the nodes to separate
          */
@@ -42,9 +42,10 @@ public final class MemoryMembership implements ClusterMembership {
         }
 
         /**
-         * Shows some nodes a view of their own. It may have nodes that see others, as where a cut ends while it is being noticed.
+         * Shows a separate view to some nodes. The view may contain nodes with other views, as after a cut ending
+         * during its detection.
          *
-         * @param nodes those that see it
+         * @param nodes the nodes receiving the view
          * @param members the members of the view
          */
         public synchronized void show(List<MemoryMembership> nodes, List<MemoryMembership> members) {
@@ -98,7 +99,7 @@ public final class MemoryMembership implements ClusterMembership {
         private synchronized void tell(MemoryMembership from, FailureReport report) {
             for (List<MemoryMembership> group : List.copyOf(groups)) {
                 if (group.contains(from)) {
-                    ClusterMember member = from.self(); // it may leave when it hears itself
+                    ClusterMember member = from.self(); // the node may leave on receiving its own report
                     for (MemoryMembership each : List.copyOf(group)) {
                         each.tell(member, report);
                     }
@@ -116,7 +117,7 @@ public final class MemoryMembership implements ClusterMembership {
     private volatile @Nullable Listener listener;
 
     /**
-     * Creates the membership of one node.
+     * Creates the membership of a node.
      *
      * @param network shared with the other nodes
      */

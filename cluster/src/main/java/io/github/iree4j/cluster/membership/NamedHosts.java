@@ -17,11 +17,11 @@ import org.jgroups.stack.IpAddress;
 import org.jgroups.util.Responses;
 
 /**
- * Looks for other nodes at hosts that have names. A name is looked up each time, since the host may get its address later than this node starts, and
- * another one when it starts again. Of a name that is not known, the address that was known last is used.
+ * Looks for other nodes at named hosts. A name is looked up each time, since the host may get an address after this
+ * node's start, and another address after a restart. For a name unknown now, the last known address is used.
  */
 final class NamedHosts extends TCPPING {
-    /** Knows the addresses of hosts. */
+    /** Resolves the names of hosts. */
     interface Names {
         InetAddress address(String host) throws UnknownHostException;
     }
@@ -32,16 +32,16 @@ final class NamedHosts extends TCPPING {
     private final Map<InetSocketAddress, PhysicalAddress> known = new LinkedHashMap<>(); // guarded by itself
 
     /**
-     * Creates it.
+     * Creates the protocol.
      *
-     * @param names hosts and ports, which need not be resolved
-     * @param contacts learns of hosts that are not known
+     * @param names hosts and ports, resolved or not
+     * @param contacts receives unknown hosts
      */
     NamedHosts(List<InetSocketAddress> names, Contacts contacts) {
         this(names, contacts, InetAddress::getByName);
     }
 
-    /** With what knows the addresses. */
+    /** Creates the protocol with a resolver. */
     NamedHosts(List<InetSocketAddress> names, Contacts contacts, Names resolver) {
         this.names = names;
         this.contacts = contacts;
@@ -56,7 +56,7 @@ final class NamedHosts extends TCPPING {
         super.findMembers(members, initial, responses);
     }
 
-    /** The addresses that are known now. */
+    /** Returns the addresses known now. */
     Collection<PhysicalAddress> lookUp() {
         for (InetSocketAddress each : names) {
             try {
@@ -65,7 +65,7 @@ final class NamedHosts extends TCPPING {
                     known.put(each, address);
                 }
                 contacts.known(each);
-            } catch (UnknownHostException e) { // nor was it, or it has one still
+            } catch (UnknownHostException e) { // no address yet, or the last known address remains
                 contacts.unknown(each);
             }
         }

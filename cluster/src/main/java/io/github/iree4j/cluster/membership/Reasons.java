@@ -8,12 +8,12 @@ import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import org.jspecify.annotations.Nullable;
 
-/** Says for operators why a connection was not made; {@code it} is the other node. */
+/** Explains failed connections to operators; {@code it} in the messages is the other node. */
 final class Reasons {
 
     private Reasons() {}
 
-    /** Why a connection failed; null where there is nothing to say, such as that a port scanner has left. */
+    /** Returns why a connection failed; null without anything to report, such as after the departure of a port scanner. */
     static @Nullable String of(Exception cause) {
         for (Throwable each = cause; each != null; each = each.getCause()) {
             if (each instanceof EOFException) {
@@ -24,11 +24,11 @@ final class Reasons {
                 return certificate;
             }
         }
-        String text = String.valueOf(cause.getMessage()).replaceFirst("^\\([a-z_]+\\) ", ""); // the alert that is sent
+        String text = String.valueOf(cause.getMessage()).replaceFirst("^\\([a-z_]+\\) ", ""); // the alert sent
         if (text.contains("nrecognized SSL message")) {
             return "not TLS";
         }
-        if (text.equals("Broken pipe")) { // it has left
+        if (text.equals("Broken pipe")) { // the other side has left
             return null;
         }
         if (!isAlert(cause)) {
@@ -40,7 +40,7 @@ final class Reasons {
                 + text;
     }
 
-    /** Whether the other side has said that it refuses. */
+    /** Returns whether the other side has sent a refusal. */
     static boolean isAlert(Exception cause) {
         return String.valueOf(cause.getMessage()).contains("Received fatal alert");
     }

@@ -5,8 +5,8 @@ import org.jgroups.logging.Slf4jLogImpl;
 import org.slf4j.Logger;
 
 /**
- * Where JGroups says of a port without TLS that a connection failed: a line in ten seconds at most, in place of a stack trace for each connection of
- * anyone who reaches the port.
+ * The log of JGroups for failed connections on a port without TLS: at most a line in ten seconds, in place of a stack
+ * trace for each connection from anywhere.
  */
 final class StrangersLog extends Slf4jLogImpl {
     private static final String FROM = "another process";
@@ -14,10 +14,10 @@ final class StrangersLog extends Slf4jLogImpl {
     private final ConnectionLog connections;
 
     /**
-     * Creates it.
+     * Creates a log.
      *
-     * @param log for all else
-     * @param connections for connections that fail
+     * @param log for all other messages
+     * @param connections for failed connections
      */
     StrangersLog(Logger log, ConnectionLog connections) {
         super(Locale.ROOT, log);

@@ -8,7 +8,7 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 
-/** A connection that is another one, as far as it is not overridden. */
+/** A connection delegating to another connection, except for overridden methods. */
 class WrappedSocket extends Socket {
     private volatile Socket socket;
 
@@ -16,12 +16,12 @@ class WrappedSocket extends Socket {
         this.socket = socket;
     }
 
-    /** The other one. */
+    /** Returns the wrapped connection. */
     final Socket socket() {
         return socket;
     }
 
-    /** Goes on with TLS over the connection it was. */
+    /** Continues with TLS over the former connection. */
     final void become(Socket secured) {
         socket = secured;
     }

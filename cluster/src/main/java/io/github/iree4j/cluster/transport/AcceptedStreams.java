@@ -21,12 +21,12 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes connections of the streams that other nodes open. A connection is complete when its third stream has arrived; one that is not is dropped
- * when its time is over.
+ * Combines streams opened by other nodes to connections. A connection is complete when the third stream has arrived; a
+ * connection incomplete at the time limit is dropped.
  */
 final class AcceptedStreams {
 
-    /** Connections that may be incomplete at one time. */
+    /** Limit on incomplete connections at a time. */
     static final int MOST_INCOMPLETE = 64;
 
     private static final int CONNECTION_BYTES = 16;
@@ -43,9 +43,9 @@ final class AcceptedStreams {
     /**
      * Creates a set without streams.
      *
-     * @param windows bytes that may wait to be written, by the ordinal of the stream
-     * @param afterTimeout runs a task when a connection that begins now must be complete
-     * @param known is told the addresses from which the streams of a complete connection came
+     * @param windows bytes allowed to wait for writing, by the ordinal of the stream
+     * @param afterTimeout runs a task at the time limit of a connection beginning now
+     * @param known receives the source addresses of the streams of a complete connection
      */
     AcceptedStreams(
             PeerHandler handler,
@@ -64,7 +64,7 @@ final class AcceptedStreams {
         this.known = known;
     }
 
-    /** Accepts one kind of stream. */
+    /** Accepts a kind of stream. */
     ServerCallHandler<InputStream, InputStream> accept(PeerStream stream) {
         return (call, headers) -> accept(stream, call, headers);
     }
@@ -134,7 +134,7 @@ final class AcceptedStreams {
         }
         connection.start(handler.accepted(connection, peer));
         for (Accepted each : streams) {
-            if (each.over) { // before it had a connection
+            if (each.over) { // before the connection was attached
                 connection.ended(Status.CANCELLED);
             }
         }
@@ -153,7 +153,7 @@ final class AcceptedStreams {
         }
     }
 
-    /** A connection, some of whose streams have arrived. */
+    /** A connection with some streams arrived. */
     private static final class Half {
         final ByteBuffer key;
         final ClusterMember peer;
@@ -164,7 +164,7 @@ final class AcceptedStreams {
             this.peer = peer;
         }
 
-        /** The streams that are there, by ordinal. */
+        /** Returns the arrived streams, by ordinal. */
         List<Accepted> arrived() {
             List<Accepted> arrived = new ArrayList<>();
             for (Accepted each : streams) {
@@ -176,7 +176,7 @@ final class AcceptedStreams {
         }
     }
 
-    /** A stream that a peer opened. */
+    /** A stream opened by a peer. */
     private final class Accepted extends ServerCall.Listener<InputStream> implements StreamEnd {
         final PeerStream stream;
         final ServerCall<InputStream, InputStream> call;
@@ -218,7 +218,7 @@ final class AcceptedStreams {
                 try {
                     call.close(status, new Metadata());
                 } catch (IllegalStateException e) {
-                    // The peer has ended it.
+                    // The peer has ended the stream.
                 }
             }
         }

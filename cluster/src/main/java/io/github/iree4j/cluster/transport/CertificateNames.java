@@ -16,8 +16,8 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that a peer's certificate names the host that the peer advertises. A client checks the certificate of the server that it dials; this is
- * the same for the certificate of a client, so that a node cannot pass for one of another host.
+ * Checks that a peer's certificate names the host advertised by the peer. A client checks the certificate of the dialed
+ * server; this class checks the certificate of a client likewise, so a node cannot pass for a node of another host.
  */
 final class CertificateNames {
     private static final int DNS = 2;
@@ -28,7 +28,7 @@ final class CertificateNames {
     /**
      * Checks the certificate of a session.
      *
-     * @throws IreeException UNAUTHENTICATED when there is none, PERMISSION_DENIED when it names other hosts
+     * @throws IreeException UNAUTHENTICATED without a certificate, PERMISSION_DENIED for a certificate of other hosts
      */
     static void check(@Nullable SSLSession session, String host) {
         Certificate[] chain;
@@ -49,7 +49,7 @@ final class CertificateNames {
         }
     }
 
-    /** The subject alternative names that are hosts or addresses. */
+    /** Returns the subject alternative names of hosts and addresses. */
     static List<String> names(X509Certificate certificate) {
         List<String> names = new ArrayList<>();
         try {
@@ -67,7 +67,7 @@ final class CertificateNames {
         return names;
     }
 
-    /** Whether a name, perhaps with a wildcard as its first label, is a host's. */
+    /** Returns whether a name, perhaps with a wildcard as the first label, matches a host. */
     static boolean matches(String name, String host) {
         String wanted = host.toLowerCase(Locale.ROOT);
         String given = name.toLowerCase(Locale.ROOT);

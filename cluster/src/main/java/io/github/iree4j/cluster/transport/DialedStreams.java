@@ -15,7 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of a connection that this node dials. The connection is established when the peer has answered on each. */
+/** The streams of a connection dialed by this node. The connection is established when the peer has answered on each stream. */
 final class DialedStreams {
     private final PeerHandler handler;
     private final ClusterMember peer;
@@ -37,7 +37,7 @@ final class DialedStreams {
      * Opens the streams.
      *
      * @param channels by the ordinal of the stream
-     * @param windows bytes that may wait to be written, by the ordinal of the stream
+     * @param windows bytes allowed to wait for writing, by the ordinal of the stream
      */
     void open(ClusterMember self, byte[] number, IntFunction<ManagedChannel> channels, IntFunction<Integer> windows) {
         for (PeerStream stream : PeerStream.values()) {
@@ -52,7 +52,7 @@ final class DialedStreams {
             try {
                 each.call.start(each, headers);
             } catch (IllegalStateException e) {
-                return; // an earlier one has failed and cancelled this one
+                return; // an earlier stream has failed and cancelled this stream
             }
         }
     }
@@ -97,7 +97,7 @@ final class DialedStreams {
                 return;
             }
             established = new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
-            connection = established; // with the last answer, so that a stream that closes now ends it
+            connection = established; // with the last answer, so that a stream closing now ends the connection
         }
         established.start(handler.dialed(established, peer));
     }
@@ -110,7 +110,7 @@ final class DialedStreams {
         }
     }
 
-    /** A stream that this node opens. */
+    /** A stream opened by this node. */
     private final class Dialed extends ClientCall.Listener<InputStream> implements StreamEnd {
         private final PeerStream stream;
         private final ClientCall<InputStream, InputStream> call;

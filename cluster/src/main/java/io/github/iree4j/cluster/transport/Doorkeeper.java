@@ -24,23 +24,24 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees each connection before gRPC does. Of those that are no peer's it keeps {@link #MOST_STRANGERS}, and closes the oldest for one more. Why a
- * connection failed is one line of the log with the address it came from, at most one in ten seconds, where gRPC has a stack trace for each.
- * Thread-safe.
+ * Sees each connection before gRPC does. At most {@link #MOST_STRANGERS} connections without a peer are kept; beyond
+ * the limit the oldest is closed. A failed connection is logged as a single line with the source address, at most once
+ * in ten seconds, where gRPC logs a stack trace for each failure. Thread-safe.
  */
 final class Doorkeeper {
     /*
-     * gRPC tells neither its server nor its filters of a connection that fails before it speaks the protocol. So this wraps the handler that begins
-     * the protocol, by the classes that gRPC has for that, which may change with its version. gRPC logs the failure while it closes the channel, on
-     * the same thread: what is logged meanwhile is of that channel.
+     * gRPC notifies neither its server nor its filters of a connection failing before the protocol begins. So this
+     * class wraps the handler beginning the protocol, with gRPC classes made for this purpose; these classes may change
+     * with the version of gRPC. gRPC logs the failure while closing the channel, on the same thread: messages logged
+     * meanwhile belong to this channel.
      */
 
-    /** Connections without a peer: more than there are nodes, which may all connect at once. */
+    /** Limit on connections without a peer: more than the number of nodes, since all nodes may connect at once. */
     static final int MOST_STRANGERS = 512;
 
     private static final ThreadLocal<@Nullable Visitor> CLOSING = new ThreadLocal<>();
 
-    /** Where gRPC logs failures of connections. Held, since the manager of loggers does not hold it. */
+    /** The logger of gRPC for failures of connections. Referenced here, since the log manager holds no strong reference. */
     static final java.util.logging.Logger FAILURES =
             java.util.logging.Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
@@ -56,14 +57,14 @@ final class Doorkeeper {
         this.log = new ConnectionLog(LoggerFactory.getLogger(Doorkeeper.class), "connection", nanoTime);
     }
 
-    /** Credentials that let each connection pass by here. */
+    /** Returns credentials that let each connection pass through here. */
     ServerCredentials at(ServerCredentials credentials) {
         var begins = InternalNettyServerCredentials.toNegotiator(credentials);
         return InternalNettyServerCredentials.create(
                 (ObjectPool<? extends Executor> pool) -> new Door(begins.newNegotiator(pool)));
     }
 
-    /** A connection turned out to be a peer's. */
+    /** Records a connection as a peer's. */
     synchronized void knows(@Nullable SocketAddress peer) {
         strangers.remove(peer);
     }
@@ -137,7 +138,7 @@ final class Doorkeeper {
         }
     }
 
-    /** A connection. Whatever closes it from this side passes by here. */
+    /** A connection. Every close from this side passes through here. */
     private final class Visitor extends ChannelOutboundHandlerAdapter {
         private @Nullable SocketAddress from;
 

@@ -17,15 +17,15 @@ import java.nio.ByteBuffer;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Frames as messages of gRPC: the bytes as they are, one message each. */
+/** Frames as messages of gRPC: the unchanged bytes, a message for each frame. */
 final class Frames {
 
     static final String SERVICE = "iree4j.Peer";
 
-    /** Who the sender is, a {@code ClusterMember}. */
+    /** The sender, a {@code ClusterMember}. */
     static final Metadata.Key<byte[]> NODE = Metadata.Key.of("iree-node-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
-    /** Which connection a stream belongs to, 16 random bytes. */
+    /** The connection of a stream, 16 random bytes. */
     static final Metadata.Key<byte[]> CONNECTION =
             Metadata.Key.of("iree-connection-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
@@ -43,7 +43,7 @@ final class Frames {
                 .build();
     }
 
-    /** A frame to send. gRPC copies it before the call that sends it returns. */
+    /** Returns a frame to send. gRPC copies the frame before the sending call returns. */
     static InputStream outgoing(ByteBuffer head, ByteBuffer body) {
         return new Outgoing(head, body);
     }
@@ -74,7 +74,7 @@ final class Frames {
                 cause);
     }
 
-    /** What the innermost cause says: that a certificate is of another host, where the outer ones name the engine of TLS. */
+    /** Returns the message of the innermost cause, such as a certificate of another host; outer causes only name the TLS engine. */
     private static @Nullable String rootMessage(@Nullable Throwable cause) {
         String message = null;
         for (Throwable each = cause; each != null; each = each.getCause()) {
@@ -83,7 +83,7 @@ final class Frames {
         return message;
     }
 
-    /** Passes messages as streams of their bytes. */
+    /** Passes messages as streams of bytes. */
     private static final class Raw implements MethodDescriptor.Marshaller<InputStream> {
         private static final Raw INSTANCE = new Raw();
 
@@ -98,7 +98,7 @@ final class Frames {
         }
     }
 
-    /** What gRPC reads of a frame to send. */
+    /** The bytes of a frame to send, as read by gRPC. */
     private static final class Outgoing extends InputStream implements KnownLength, Drainable {
         private final ByteBuffer head;
         private final ByteBuffer body;
@@ -141,7 +141,7 @@ final class Frames {
         }
     }
 
-    /** Reads frames that arrive, one at a time. */
+    /** Reads arriving frames, one at a time. */
     static final class Incoming {
         private ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 10);
 

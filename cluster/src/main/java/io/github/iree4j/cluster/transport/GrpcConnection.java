@@ -17,15 +17,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection of three streams of gRPC. The first stream that ends ends the others.
+ * A connection of three streams of gRPC. The first ending stream ends the others.
  *
- * <p>Messages are requested one at a time, so a listener that is slow slows its peer down through the windows of HTTP/2, and nothing
- * accumulates. A stream is written under its own lock, which no call of the listener takes.
+ * <p>Messages are requested one at a time, so a slow listener slows down the peer through the windows of HTTP/2, and
+ * nothing accumulates. A stream is written under the stream's lock; no call of the listener takes this lock.
  */
 final class GrpcConnection implements PeerConnection {
     /*
-     * gRPC calls a stream's listener from one thread at a time. Between start() and the end of the connection the listener is set; requests for
-     * messages begin in start(), so none arrive before.
+     * gRPC calls a stream's listener from a single thread at a time. Between start() and the end of the connection the
+     * listener is set; requests for messages begin in start(), so no message arrives before.
      */
     private static final AtomicLong CONNECTIONS = new AtomicLong();
 
@@ -34,14 +34,14 @@ final class GrpcConnection implements PeerConnection {
     private final Frames.Incoming[] readers = new Frames.Incoming[PeerStream.values().length];
     private final Executor later;
     private final Runnable ended;
-    private final AtomicReference<@Nullable IreeException> end = new AtomicReference<>(); // why it has ended, set once
-    private final AtomicBoolean told = new AtomicBoolean(); // whether the listener knows
+    private final AtomicReference<@Nullable IreeException> end = new AtomicReference<>(); // the cause of the end, set once
+    private final AtomicBoolean told = new AtomicBoolean(); // whether the listener has been notified
     private volatile @Nullable PeerListener listener;
 
     /**
-     * Creates a connection whose streams are open.
+     * Creates a connection with open streams.
      *
-     * @param peer how messages describe it, with a number that no other connection has
+     * @param peer the description in messages; a unique number is added
      * @param streams by ordinal
      * @param later runs tasks soon, without locks
      * @param ended called once, when the connection has ended
@@ -65,7 +65,7 @@ final class GrpcConnection implements PeerConnection {
             return;
         }
         for (PeerStream stream : PeerStream.values()) {
-            receiver.ready(stream); // it may have become ready before there was a receiver
+            receiver.ready(stream); // possibly ready before there was a receiver
             streams[stream.ordinal()].request();
         }
     }
@@ -83,7 +83,7 @@ final class GrpcConnection implements PeerConnection {
             try {
                 to.send(Frames.outgoing(head, body));
             } catch (IllegalStateException e) {
-                // It ended a moment ago, which the listener learns.
+                // The stream ended a moment ago; the listener is notified.
             }
             return true;
         }
@@ -144,7 +144,7 @@ final class GrpcConnection implements PeerConnection {
         }
     }
 
-    /** Tells the listener, once there is one. */
+    /** Notifies the listener, once set. */
     private void tell(IreeException cause) {
         PeerListener receiver = listener;
         if (receiver != null && told.compareAndSet(false, true)) {

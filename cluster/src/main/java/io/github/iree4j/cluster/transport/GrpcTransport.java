@@ -29,9 +29,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connects this node with others by gRPC, on a port of its own. Frames are handled on the threads of the network, so handlers must not block.
+ * Connects this node with other nodes by gRPC, on a separate port. Frames are handled on the threads of the network, so
+ * handlers must not block.
  *
- * <p>Where TLS is on, both sides show a certificate that one of the trusted authorities issued for the host that the node advertises.
+ * <p>Where TLS is on, both sides show a certificate issued by a trusted authority for the host advertised by the node.
  * Thread-safe.
  */
 public final class GrpcTransport implements AutoCloseable {
@@ -52,7 +53,7 @@ public final class GrpcTransport implements AutoCloseable {
     private volatile @Nullable ClusterMember self;
 
     /**
-     * Creates a transport that is neither listening nor connected.
+     * Creates a transport, neither listening nor connected.
      *
      * @param options how to listen and connect
      * @param handler receives the connections
@@ -68,9 +69,9 @@ public final class GrpcTransport implements AutoCloseable {
     /**
      * Begins to listen.
      *
-     * @param identity who this node is
-     * @param host the host name or address that its peers use
-     * @return this node as its peers know it, with the port that it listens on
+     * @param identity the identity of this node
+     * @param host the host name or address used by peers
+     * @return this node as known to peers, with the listening port
      * @throws IreeException UNAVAILABLE when the port is in use
      */
     public ClusterMember listen(NodeIdentity identity, String host) {
@@ -117,7 +118,7 @@ public final class GrpcTransport implements AutoCloseable {
     }
 
     /**
-     * Connects to another node. Reports to the handler whether that worked, on another thread.
+     * Connects to another node. Reports success or failure to the handler, on another thread.
      *
      * @param peer the node
      * @throws IreeException FAILED_PRECONDITION before {@link #listen}
@@ -137,7 +138,7 @@ public final class GrpcTransport implements AutoCloseable {
         });
         streams.open(from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
         afterTimeout(() -> streams.giveUp(
-                new IreeException( // of streams that are open: it ends them
+                new IreeException( // ends open streams
                         StatusCode.DEADLINE_EXCEEDED,
                         "%s did not answer within %d ms"
                                 .formatted(peer, options.connectTimeout().toMillis()))));
@@ -186,7 +187,7 @@ public final class GrpcTransport implements AutoCloseable {
                         .build();
     }
 
-    /** Stops listening, so that the port is free. Connections are the handler's to close; what is left of them ends now. */
+    /** Stops listening, so the port is free. Connections are closed by the handler; remaining connections end now. */
     @Override
     public void close() {
         Server listening = server.get();

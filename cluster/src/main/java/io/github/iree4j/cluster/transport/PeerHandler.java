@@ -5,32 +5,32 @@ import io.github.iree4j.hal.remote.PeerConnection;
 import io.github.iree4j.hal.remote.PeerListener;
 import io.github.iree4j.status.IreeException;
 
-/** Receives the connections of a {@link GrpcTransport}. Called on its threads; MUST NOT block. */
+/** Receives the connections of a {@link GrpcTransport}. Called on the transport's threads; MUST NOT block. */
 public interface PeerHandler {
 
     /**
-     * Another node has connected to this one.
+     * Another node has connected to this node.
      *
      * @param connection the connection
-     * @param peer who it says it is; its certificate names the host
-     * @return receives what arrives
+     * @param peer the peer as claimed; the peer's certificate names the host
+     * @return receives the peer's frames
      */
     PeerListener accepted(PeerConnection connection, ClusterMember peer);
 
     /**
-     * A connection that this node dialed is established.
+     * A connection dialed by this node is established.
      *
      * @param connection the connection
-     * @param peer the node that was dialed
-     * @return receives what arrives
+     * @param peer the dialed node
+     * @return receives the peer's frames
      */
     PeerListener dialed(PeerConnection connection, ClusterMember peer);
 
     /**
-     * A connection that this node dialed could not be established.
+     * A connection dialed by this node could not be established.
      *
-     * @param peer the node that was dialed
-     * @param cause why
+     * @param peer the dialed node
+     * @param cause the cause
      */
     void unreachable(ClusterMember peer, IreeException cause);
 }

@@ -3,7 +3,7 @@ package io.github.iree4j.cluster.transport;
 import io.grpc.Status;
 import java.io.InputStream;
 
-/** One stream of a connection, as the side that opened it and the side that accepted it have it. Not thread-safe unless said. */
+/** An end of a connection's stream, at the opening or the accepting side. Not thread-safe unless stated. */
 interface StreamEnd {
 
     /** Whether a message would be written soon. Safe from any thread. */
@@ -11,7 +11,7 @@ interface StreamEnd {
 
     void send(InputStream message);
 
-    /** Asks for the next message. Safe from any thread. */
+    /** Requests the next message. Safe from any thread. */
     void request();
 
     /** Ends the stream; the second time nothing happens. */

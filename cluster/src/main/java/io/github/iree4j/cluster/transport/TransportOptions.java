@@ -10,18 +10,19 @@ import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@link GrpcTransport} listens and connects.
+ * Options of a {@link GrpcTransport} for listening and connecting.
  *
- * @param address where to listen
- * @param port the port; 0 for any that is free
+ * @param address the address to listen on
+ * @param port the port; 0 for any free port
  * @param tls keys and authorities of mutual TLS; null for plain text
- * @param insecure whether plain text is allowed on addresses that other machines reach
- * @param maximumFrameBytes the longest frame that is accepted
- * @param queueWindow bytes of small frames that may wait to be written
- * @param bulkWindow bytes of large frames that may wait to be written
- * @param separateBulkConnection whether large frames have a connection of their own, so that they delay small ones less
+ * @param insecure whether plain text is allowed on addresses reachable by other machines
+ * @param maximumFrameBytes the longest accepted frame
+ * @param queueWindow bytes of small frames allowed to wait for writing
+ * @param bulkWindow bytes of large frames allowed to wait for writing
+ * @param separateBulkConnection whether large frames have a separate connection, to delay small frames less
  * @param connectTimeout how long establishing a connection may take
- * @param keepAlive how long a connection may be silent before the peer is asked for a sign of life; gRPC raises it to 10 s
+ * @param keepAlive how long a connection may be silent before a sign of life is requested from the peer; gRPC raises
+ *     the value to 10 s
  * @param keepAliveTimeout how long the peer has to answer
  */
 public record TransportOptions(
@@ -38,10 +39,10 @@ public record TransportOptions(
         Duration keepAliveTimeout) {
 
     /**
-     * What a node shows to its peers, and whom it trusts.
+     * The certificate of a node, and the trusted authorities.
      *
-     * @param keys give the node's certificate, which names the host that it advertises
-     * @param authorities decide which certificates of peers are genuine
+     * @param keys provide the node's certificate, naming the advertised host
+     * @param authorities verify the certificates of peers
      */
     public record Tls(List<KeyManager> keys, List<TrustManager> authorities) {
         /** Copies the lists. */
@@ -52,9 +53,9 @@ public record TransportOptions(
     }
 
     /**
-     * Checks that what other machines reach is encrypted.
+     * Checks that connections reachable by other machines are encrypted.
      *
-     * @throws IreeException FAILED_PRECONDITION when it is not, and that is not allowed
+     * @throws IreeException FAILED_PRECONDITION for plain text where plain text is not allowed
      */
     public TransportOptions {
         if (tls == null && !insecure && !address.isLoopbackAddress()) {
@@ -69,8 +70,8 @@ public record TransportOptions(
     /**
      * Returns options with the usual sizes and times.
      *
-     * @param address where to listen
-     * @param port the port; 0 for any that is free
+     * @param address the address to listen on
+     * @param port the port; 0 for any free port
      * @return plain text on loopback
      */
     public static TransportOptions of(InetAddress address, int port) {

@@ -1,6 +1,6 @@
 /**
- * Connections between nodes by gRPC: three bidirectional streams of whole frames, whose bytes the runtime reads and writes itself. gRPC frames,
- * encrypts, and controls the flow; nothing here knows what a frame means.
+ * Connections between nodes by gRPC: three bidirectional streams of whole frames; the runtime itself reads and writes
+ * the bytes. gRPC frames, encrypts, and controls the flow; nothing here knows the meaning of a frame.
  */
 @NullMarked
 package io.github.iree4j.cluster.transport;

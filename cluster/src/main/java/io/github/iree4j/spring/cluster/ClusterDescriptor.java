@@ -26,16 +26,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * A cluster as one node sees it. Lists of axes and queues have at most 256 entries; counts say how many there are.
+ * A cluster as seen by a node. Lists of axes and queues have at most 256 entries; counts give the full numbers.
  *
  * @param self this node
- * @param lease where its lease stands
- * @param fenced why this node is out of the cluster; null while it is not
+ * @param lease the state of the lease
+ * @param fenced why this node is out of the cluster; null while not fenced
  * @param views number of views so far
- * @param members the nodes of the last view, this one included
- * @param unreached where this node looks for others and reaches none, and why
- * @param failed the incarnations that have failed, with the cause
- * @param failedAxes axes that failed with them, up to 64 of each incarnation
+ * @param members the nodes of the last view, including this node
+ * @param unreached the addresses where this node looks for other nodes without success, with causes
+ * @param failed the failed incarnations, with the cause
+ * @param failedAxes axes failed with the incarnations, up to 64 of each incarnation
  */
 public record ClusterDescriptor(
         Self self,
@@ -54,12 +54,12 @@ public record ClusterDescriptor(
      * This node.
      *
      * @param clusterId the causal domain, in hexadecimal
-     * @param machine its machine index
-     * @param session its session epoch
-     * @param incarnation its incarnation
-     * @param address where peers reach it; null before it listens
-     * @param draining whether it accepts no more work of peers
-     * @param queues the queues of the devices that it serves
+     * @param machine the machine index
+     * @param session the session epoch
+     * @param incarnation the incarnation
+     * @param address the address for peers; null before listening
+     * @param draining whether no more work of peers is accepted
+     * @param queues the queues of the served devices
      */
     public record Self(
             String clusterId,
@@ -71,14 +71,14 @@ public record ClusterDescriptor(
             List<Queue> queues) {}
 
     /**
-     * A queue of a device that this node serves, which is also used by the node itself.
+     * A queue of a device served by this node; also used by the node itself.
      *
      * @param device id of the device
-     * @param queue its index
-     * @param axis its timeline
+     * @param queue index of the queue
+     * @param axis timeline of the queue
      * @param completed the epoch up to which all operations have completed
      * @param tainted whether the frontier is incomplete
-     * @param frontier what the next operation runs after, as far as it has not completed
+     * @param frontier the uncompleted part of the next operation's predecessors
      */
     public record Queue(String device, int queue, String axis, long completed, boolean tainted, List<Entry> frontier) {}
 
@@ -87,7 +87,7 @@ public record ClusterDescriptor(
      *
      * @param axis session, machine, domain and ordinal
      * @param epoch the epoch to reach
-     * @param completed the epoch that has completed
+     * @param completed the completed epoch
      */
     public record Entry(String axis, long epoch, long completed) {}
 
@@ -95,27 +95,28 @@ public record ClusterDescriptor(
      * A lease.
      *
      * @param state held, fenced or released
-     * @param ageMillis how long ago it was renewed
-     * @param renewals how often it was renewed
+     * @param ageMillis time since the last renewal
+     * @param renewals number of renewals
      */
     public record Lease(LeaseKeeper.State state, long ageMillis, long renewals) {}
 
     /**
      * A node of the view.
      *
-     * @param machine its machine index
-     * @param session its session epoch
-     * @param incarnation its incarnation
-     * @param address where peers reach it
+     * @param machine the machine index
+     * @param session the session epoch
+     * @param incarnation the incarnation
+     * @param address the address for peers
      * @param state self, connected, draining, connecting or failed
-     * @param failure why there is no session; null when there is one, or nothing went wrong
-     * @param devices the devices that it serves
-     * @param streams what each stream of the session has carried, by {@code control}, {@code queue} and {@code bulk}; empty without a session
-     * @param traffic what else the session has done; null without one
-     * @param queues the queues of its devices that this node uses
-     * @param lanes what it uses of the devices of this node
-     * @param axisCount how many of its axes this node knows
-     * @param axes the first of them
+     * @param failure why there is no session; null with a session, or without a failure
+     * @param devices the served devices
+     * @param streams the traffic of each stream of the session, by {@code control}, {@code queue} and {@code bulk};
+     *     empty without a session
+     * @param traffic other statistics of the session; null without a session
+     * @param queues the queues of the node's devices used by this node
+     * @param lanes the lanes of the node on devices of this node
+     * @param axisCount the number of the node's axes known here
+     * @param axes the first of these axes
      */
     public record Member(
             int machine,
@@ -133,35 +134,35 @@ public record ClusterDescriptor(
             List<AxisEpoch> axes) {}
 
     /**
-     * A device that a node serves.
+     * A device served by a node.
      *
-     * @param id its id there
-     * @param driver its driver
-     * @param name its name
-     * @param queues number of its queues
+     * @param id the device's id there
+     * @param driver the driver
+     * @param name the name
+     * @param queues number of queues
      */
     public record Served(String id, String driver, String name, int queues) {}
 
     /**
-     * What a stream has carried.
+     * The traffic of a stream.
      *
      * @param framesSent frames sent, or waiting to be
-     * @param bytesSent their bytes
+     * @param bytesSent bytes of the sent frames
      * @param framesReceived frames received
-     * @param bytesReceived their bytes
-     * @param bytesWaiting bytes that wait for room
+     * @param bytesReceived bytes of the received frames
+     * @param bytesWaiting bytes waiting for room
      */
     public record Stream(long framesSent, long bytesSent, long framesReceived, long bytesReceived, long bytesWaiting) {}
 
     /**
-     * What a session has done.
+     * The statistics of a session.
      *
-     * @param framesDropped frames that were repeated, or came after the end
-     * @param submitted operations of this node that the peer has and has not completed
-     * @param served operations of the peer that this node has accepted and not completed
-     * @param subscriptionsOfPeer semaphores of this node that the peer waits for
-     * @param subscriptionsAtPeer semaphores of the peer that this node waits for
-     * @param roundTripMicros average time until the peer answers; 0 when it is not known yet
+     * @param framesDropped repeated frames, and frames after the end
+     * @param submitted uncompleted operations of this node at the peer
+     * @param served accepted, uncompleted operations of the peer
+     * @param subscriptionsOfPeer semaphores of this node awaited by the peer
+     * @param subscriptionsAtPeer semaphores of the peer awaited by this node
+     * @param roundTripMicros average time until the peer answers; 0 when not known yet
      */
     public record Traffic(
             long framesDropped,
@@ -172,45 +173,45 @@ public record ClusterDescriptor(
             double roundTripMicros) {}
 
     /**
-     * A queue of a device of a peer that this node uses.
+     * A queue of a peer's device, used by this node.
      *
      * @param device id of the device there
-     * @param axis the timeline of the queue at this node, which frontiers name
-     * @param completed the epoch that it has completed
-     * @param lane the timeline under which the peer runs it, which also belongs to this node
-     * @param laneCompleted the epoch that this one has reached
-     * @param inFlight operations that were sent and have not completed
-     * @param waiting operations that wait here to be sent
+     * @param axis the timeline of the queue at this node, named in frontiers
+     * @param completed the completed epoch of the axis
+     * @param lane the timeline of the queue at the peer; also belongs to this node
+     * @param laneCompleted the epoch reached by the lane
+     * @param inFlight operations sent and not completed
+     * @param waiting operations waiting here for sending
      */
     public record UsedQueue(
             String device, String axis, long completed, String lane, long laneCompleted, int inFlight, int waiting) {}
 
     /**
-     * A queue of a device of this node, as a peer uses it.
+     * A queue of this node's device, as used by a peer.
      *
-     * @param lane its timeline, which belongs to the peer
+     * @param lane the lane's timeline, belonging to the peer
      * @param device id of the device here
-     * @param queue index of the queue that runs the commands
-     * @param completed the epoch that the lane has reached
-     * @param commands how many were accepted and have not ended
+     * @param queue index of the queue running the commands
+     * @param completed the epoch reached by the lane
+     * @param commands the number of accepted commands still running or waiting
      */
     public record Lane(String lane, String device, int queue, long completed, int commands) {}
 
     /**
-     * How far an axis has completed, as far as this node knows.
+     * The completed epoch of an axis, as known to this node.
      *
      * @param axis session, machine, domain and ordinal
-     * @param completed its epoch
+     * @param completed the completed epoch
      */
     public record AxisEpoch(String axis, long completed) {}
 
     /**
-     * An axis that failed with its node.
+     * An axis failed with its node.
      *
      * @param axis session, machine, domain and ordinal
      * @param incarnation the node
-     * @param completed the epoch that it had reached
-     * @param cause why
+     * @param completed the epoch reached before
+     * @param cause the cause
      */
     public record FailedAxis(String axis, long incarnation, long completed, String cause) {}
 

@@ -8,7 +8,7 @@ import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
-/** {@code /actuator/iree/cluster}: members, sessions with them, the epochs of their axes, and what has failed. */
+/** {@code /actuator/iree/cluster}: members, sessions with members, the epochs of members' axes, and failures. */
 public final class ClusterEndpointPart implements EndpointPart {
 
     private final ClusterNode node;
@@ -19,8 +19,8 @@ public final class ClusterEndpointPart implements EndpointPart {
      * Creates the part.
      *
      * @param node this node
-     * @param lease its lease
-     * @param tracker knows how far axes have completed, and which have failed
+     * @param lease the node's lease
+     * @param tracker knows completed epochs and failed axes
      */
     public ClusterEndpointPart(ClusterNode node, LeaseKeeper lease, FrontierTracker tracker) {
         this.node = node;

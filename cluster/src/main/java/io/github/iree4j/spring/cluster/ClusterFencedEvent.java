@@ -4,7 +4,7 @@ import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import org.springframework.context.ApplicationEvent;
 
-/** This node can take no part in the cluster any more unless it gets a new identity. */
+/** This node can take no part in the cluster any more without a new identity. */
 public final class ClusterFencedEvent extends ApplicationEvent {
 
     private static final long serialVersionUID = 1L;
@@ -15,9 +15,9 @@ public final class ClusterFencedEvent extends ApplicationEvent {
     /**
      * Creates the event.
      *
-     * @param source who publishes it
-     * @param identity what must not be used any more
-     * @param cause why
+     * @param source the publisher
+     * @param identity the identity not to be used any more
+     * @param cause the cause
      */
     public ClusterFencedEvent(Object source, NodeIdentity identity, IreeException cause) {
         super(source);
@@ -26,7 +26,7 @@ public final class ClusterFencedEvent extends ApplicationEvent {
     }
 
     /**
-     * Returns what must not be used any more.
+     * Returns the identity not to be used any more.
      *
      * @return the identity
      */
@@ -35,7 +35,7 @@ public final class ClusterFencedEvent extends ApplicationEvent {
     }
 
     /**
-     * Returns why.
+     * Returns the cause of the fencing.
      *
      * @return the cause
      */

@@ -11,8 +11,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Health of a node: down when it is fenced, up but degraded while it has no session with a node that it sees, or a node where it looks for
- * one refuses it, or it that node. The loss of another node is no fault of this one.
+ * Health of a node: down when fenced or without a held lease; up but degraded while a node in the view has no session,
+ * or while a refusal, by either side, keeps a configured node away. The loss of another node is no fault of this node.
  */
 public final class ClusterHealthIndicator implements HealthIndicator {
 
@@ -23,7 +23,7 @@ public final class ClusterHealthIndicator implements HealthIndicator {
      * Creates an indicator.
      *
      * @param node this node
-     * @param lease its lease
+     * @param lease the node's lease
      */
     public ClusterHealthIndicator(ClusterNode node, LeaseKeeper lease) {
         this.node = node;

@@ -24,8 +24,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * Binds the meters of a node. Those of one peer are tagged with its machine index, and exist while there is a session: peers come and go, and
- * each has a new name, of at most 256 indices.
+ * Binds the meters of a node. Meters of a peer are tagged with the peer's machine index, and exist while there is a
+ * session: peers come and go under new names, and the tags take at most 256 values.
  */
 public final class ClusterMetrics implements MeterBinder {
 
@@ -33,14 +33,14 @@ public final class ClusterMetrics implements MeterBinder {
     private final LeaseKeeper lease;
     private final List<PeerMeters> peers = new CopyOnWriteArrayList<>(); // of each registry
 
-    /** What each peer has a row in. */
+    /** A gauge with a row for each peer. */
     private record PeerMeters(MultiGauge gauge, Function<RemoteSession, Map<Tags, Double>> values) {}
 
     /**
      * Creates the meters.
      *
      * @param node this node
-     * @param lease its lease
+     * @param lease the node's lease
      */
     public ClusterMetrics(ClusterNode node, LeaseKeeper lease) {
         this.node = node;
@@ -191,7 +191,7 @@ public final class ClusterMetrics implements MeterBinder {
                                 value::applyAsDouble))));
     }
 
-    /** Sets the meters of peers to what they are now. To be called regularly. */
+    /** Updates the meters of peers to the present values. To be called regularly. */
     public void refresh() {
         for (PeerMeters each : peers) {
             List<MultiGauge.Row<?>> rows = new ArrayList<>();

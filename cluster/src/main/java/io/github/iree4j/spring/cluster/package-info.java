@@ -1,4 +1,4 @@
-/** What operators see of a cluster: the part {@code cluster} of the {@code iree} endpoint, health, and meters. */
+/** The operators' view of a cluster: the part {@code cluster} of the {@code iree} endpoint, health, and meters. */
 @NullMarked
 package io.github.iree4j.spring.cluster;
 

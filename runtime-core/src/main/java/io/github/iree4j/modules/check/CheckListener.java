@@ -2,14 +2,14 @@ package io.github.iree4j.modules.check;
 
 import org.jspecify.annotations.Nullable;
 
-/** Receives the outcome of every expectation that a program checks. Called on the thread that runs the program. */
+/** Receives the outcome of every expectation checked by a program. Called on the thread running the program. */
 @FunctionalInterface
 public interface CheckListener {
     /**
-     * Takes the outcome of one expectation.
+     * Receives the outcome of an expectation.
      *
      * @param expectation the function, for example {@code expect_eq}
-     * @param failure what was expected and what was found, or null when the expectation holds
+     * @param failure the expected and the actual value, or null when the expectation holds
      */
     void checked(String expectation, @Nullable String failure);
 }

@@ -41,10 +41,10 @@ public final class CheckModule {
     }
 
     /**
-     * Creates the module for a test runner, as IREE's does: a violated expectation is reported and the call continues, so that a test
-     * reports all violations.
+     * Creates the module for a test runner, like IREE's test runner: a violated expectation is reported and the call
+     * continues, so a test reports all violations.
      *
-     * @param listener receives every outcome, and decides what has failed
+     * @param listener receives every outcome, and decides about failure
      * @return the module
      */
     public static VmModule createForRunner(CheckListener listener) {
@@ -77,7 +77,7 @@ public final class CheckModule {
         report("expect_false", value == 0 ? null : "expected 0 but have " + value);
     }
 
-    /** Skips the device argument, meant for copies of memory that the host cannot see: every buffer knows its own. */
+    /** Skips the device argument, meant for copies of memory invisible to the host: every buffer knows the buffer's device. */
     private static VmCall afterDevice(VmCall call) {
         call.required(Device.class);
         return call;
@@ -123,7 +123,7 @@ public final class CheckModule {
         });
     }
 
-    /** Describes the element that is too far from the expected one; null when none is. */
+    /** Describes the element too far from the expected value; null without such an element. */
     private static @Nullable String farthest(
             BufferView view, MemorySegment left, MemorySegment right, double absolute, double relative) {
         ElementType type = view.elementType();
@@ -145,7 +145,7 @@ public final class CheckModule {
                 || Double.isFinite(expected) && Math.abs(actual - expected) <= absolute + relative * Math.abs(expected);
     }
 
-    /** Compares contents of the same shape and type; null when they are equal. */
+    /** Compares contents of the same shape and type; null when the contents are equal. */
     @FunctionalInterface
     private interface Comparison {
         @Nullable

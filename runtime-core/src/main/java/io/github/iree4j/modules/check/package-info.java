@@ -1,5 +1,5 @@
 /**
- * The {@code check} module of IREE's end-to-end tests: functions with which a program checks its own results.
+ * The {@code check} module of IREE's end-to-end tests: functions for programs to check their own results.
  *
  * <p>Start at {@link io.github.iree4j.modules.check.CheckModule}. Stateless apart from the listener; safe to share.
  */

@@ -28,7 +28,7 @@ final class AllocatorImports {
                 .function("ex.file.from_memory", "0rIirIIi_r", AllocatorImports::fileFromMemory);
     }
 
-    /** Picks the first device whose memory all devices can use, else the first; the compiler lists them in order of preference. */
+    /** Picks the first device with memory usable by all devices, else the first; the compiler lists the devices in order of preference. */
     private static void select(HalState state, VmCall call) {
         Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
         Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
@@ -72,8 +72,8 @@ final class AllocatorImports {
     }
 
     /**
-     * Reads {@code iirII} and wraps memory of the program as a buffer, without a copy. If that is impossible, a program that only tries
-     * gets null, and allocates and reads instead.
+     * Reads {@code iirII} and wraps memory of the program as a buffer, without a copy. If this is impossible, a program
+     * that only tries gets null, and allocates and reads instead.
      */
     static void importMemory(Allocator allocator, boolean isTry, long affinity, VmCall call) {
         int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);

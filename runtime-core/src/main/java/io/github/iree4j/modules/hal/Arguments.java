@@ -24,7 +24,7 @@ final class Arguments {
 
     private Arguments() {}
 
-    /** Refuses undefined bits: a later compiler expects something of them that this runtime does not do. */
+    /** Rejects undefined bits: a later compiler expects an effect unknown to this runtime. */
     static int bits(String argument, int value, int known) {
         return (int) bits(argument, Integer.toUnsignedLong(value), Integer.toUnsignedLong(known));
     }
@@ -54,14 +54,14 @@ final class Arguments {
     }
 
     /**
-     * Returns what keeps the bytes of a program's buffer valid: constants live as long as their module, other buffers count their
-     * references.
+     * Returns the owner keeping the bytes of a program's buffer valid: constants live as long as the constants' module,
+     * other buffers are reference-counted.
      */
     static @Nullable RefCounted keeper(VmBuffer buffer) {
         return buffer.isModuleConstant() ? buffer.owner() : buffer;
     }
 
-    /** Returns the number of elements of a list argument, after checking it against a limit. */
+    /** Returns the number of elements of a list argument, after checking the number against a limit. */
     static int count(String argument, int count, int limit) {
         if (count > limit) {
             throw new IreeException(

@@ -97,7 +97,7 @@ final class BufferViewImports {
         return isIntegral(actual) && isIntegral(other) && actual.bitCount() == other.bitCount();
     }
 
-    /** Booleans are stored as integers and count as such: a .npy file or a caller may have them as bytes. */
+    /** Booleans are stored as integers and count as such: a .npy file or a caller may provide booleans as bytes. */
     private static boolean isIntegral(ElementType type) {
         return type.isInteger() || type.isBoolean();
     }

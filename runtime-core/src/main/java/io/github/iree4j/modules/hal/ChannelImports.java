@@ -43,7 +43,7 @@ final class ChannelImports {
         call.returnRef(state.channel(device, affinity, new ChannelParams(id, group, rank, count)));
     }
 
-    /** Converts bytes to characters, one for one; checks the length before copying. */
+    /** Converts each byte to a character; checks the length before copying. */
     private static String name(@Nullable VmBuffer bytes) {
         if (bytes == null) {
             return "";

@@ -11,7 +11,7 @@ import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
 
-/** {@code hal.command_buffer.*} without dispatches, of which there are several generations. */
+/** {@code hal.command_buffer.*} without dispatches. Dispatches exist in several generations. */
 final class CommandBufferImports {
     private CommandBufferImports() {}
 
@@ -120,11 +120,15 @@ final class CommandBufferImports {
                 channel, operation, parameter, sent, received, elements(operation, sent, received, call.i64()));
     }
 
-    /** Of a gathering, compilers since 2024 pass what all participants send, where others pass what one does: the ranges tell. */
+    /**
+     * Returns the number of elements sent by a single participant. For an all-gather, compilers since 2024 pass the
+     * elements of all participants, other compilers the elements of a single participant: the ranges show the
+     * difference.
+     */
     private static long elements(Collective operation, BufferRef sent, BufferRef received, long elements) {
         int size = operation.elementSize();
         boolean ofAll = operation.kind() == Collective.ALL_GATHER
-                && size != 0 // an unknown type, which the command buffer refuses
+                && size != 0 // an unknown type, rejected by the command buffer
                 && sent.length() > 0
                 && sent.length() < received.length()
                 && elements == received.length() / size;

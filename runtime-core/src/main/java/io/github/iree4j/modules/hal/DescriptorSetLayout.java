@@ -2,10 +2,7 @@ package io.github.iree4j.modules.hal;
 
 import java.util.Arrays;
 
-/**
- * The bindings of a descriptor set that a program uses; the result of {@code hal.descriptor_set_layout.create}. Immutable; nothing to
- * release.
- */
+/** The bindings of a descriptor set used by a program; the result of {@code hal.descriptor_set_layout.create}. Immutable; nothing to release. */
 final class DescriptorSetLayout {
     private final int[] ordinals;
 

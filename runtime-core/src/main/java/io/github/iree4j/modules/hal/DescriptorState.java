@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The state of programs with descriptor sets: the layouts of their executables, and what they have pushed to command buffers that are still
- * recording. Empty for programs of other generations.
+ * The state of programs with descriptor sets: the layouts of executables, and the constants and bindings pushed to
+ * command buffers still recording. Empty for programs of other generations.
  */
 final class DescriptorState implements AutoCloseable {
     /** Limit on unfinished recordings; no compiled program has as many at once. */
     private static final int MAX_RECORDING = 1024;
 
-    /** Limit on executables; programs create each of theirs once. */
+    /** Limit on executables; programs create each executable once. */
     private static final int MAX_EXECUTABLES = 1 << 16;
 
     private final Map<Executable, List<PipelineLayout>> layouts = new IdentityHashMap<>();
@@ -69,7 +69,7 @@ final class DescriptorState implements AutoCloseable {
         return descriptors;
     }
 
-    /** Forgets recordings dropped by failed calls, which would needlessly retain buffers. */
+    /** Forgets recordings dropped by failed calls, since these would needlessly retain buffers. */
     private void forgetDropped() {
         recording.entrySet().removeIf(each -> {
             boolean dropped = !each.getKey().isLive();
@@ -80,7 +80,7 @@ final class DescriptorState implements AutoCloseable {
         });
     }
 
-    /** Notes that a command buffer is finished: nothing more will be pushed to it. */
+    /** Records the end of a command buffer's recording: nothing more will be pushed. */
     void finished(CommandBuffer commands) {
         Descriptors descriptors = recording.remove(commands);
         if (descriptors != null) {

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Constants, and buffers by set and binding, that a program has pushed to a command buffer for later dispatches. A buffer is retained until
- * it is replaced or {@link #close()}.
+ * Constants, and buffers by set and binding, pushed by a program to a command buffer for later dispatches. A buffer is
+ * retained until replaced or until {@link #close()}.
  */
 final class Descriptors implements AutoCloseable {
     static final int MAX_SETS = 8;

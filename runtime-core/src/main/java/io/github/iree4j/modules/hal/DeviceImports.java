@@ -33,7 +33,7 @@ final class DeviceImports {
         call.returnRef(call.required(Device.class).allocator());
     }
 
-    /** Never fails: programs handle queries that a device does not know or cannot answer. */
+    /** Never fails: programs handle queries unknown to a device or without an answer. */
     private static void query(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         String category = call.required(VmBuffer.class).utf8();

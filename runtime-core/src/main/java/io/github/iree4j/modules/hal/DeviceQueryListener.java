@@ -4,13 +4,13 @@ import io.github.iree4j.hal.Device;
 import java.util.OptionalLong;
 
 /**
- * Receives the device queries of programs. A program that finds no suitable device or code variant merely fails in its initialiser; from
- * its queries a listener can tell what it needs. Called on the thread that runs the program.
+ * Receives the device queries of programs. A program without a suitable device or code variant merely fails in the
+ * initialiser; the queries show a listener the program's needs. Called on the thread running the program.
  */
 @FunctionalInterface
 public interface DeviceQueryListener {
     /**
-     * Called for each query with its answer.
+     * Called for each query with the answer.
      *
      * @param device the queried device
      * @param category for example {@code hal.executable.format}

@@ -10,7 +10,7 @@ import io.github.iree4j.vm.VmCall;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads the arguments that dispatches of all generations pass after the function of the executable. */
+/** Reads the arguments passed by dispatches of all generations after the function of the executable. */
 final class DispatchArguments {
     private static final int MAX_BINDINGS = 32;
     private static final long WORKGROUP_COUNTS_SIZE = 3 * Integer.BYTES;

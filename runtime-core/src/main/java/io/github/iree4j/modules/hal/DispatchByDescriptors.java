@@ -16,8 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Dispatches of compilers up to August 2024: constants and bindings are pushed to the command buffer, and layouts of pipelines and
- * descriptor sets declare which of them a function takes. They are passed to the HAL with each dispatch, bindings without gaps.
+ * Dispatches of compilers up to August 2024: constants and bindings are pushed to the command buffer, and layouts of
+ * pipelines and descriptor sets declare the constants and bindings of a function. The declared constants and bindings
+ * are passed to the HAL with each dispatch, bindings without gaps.
  */
 final class DispatchByDescriptors {
     private static final long WORKGROUP_COUNTS_SIZE = 3 * Integer.BYTES;
@@ -50,7 +51,7 @@ final class DispatchByDescriptors {
                 }
             }
             call.i32(); // type: storage or uniform buffer, both are ranges of a buffer here
-            call.i32(); // flags: whether it is only read
+            call.i32(); // flags: whether the binding is only read
         }
         call.returnRef(new DescriptorSetLayout(ordinals));
     }

@@ -5,7 +5,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 
-/** Dispatches of compilers from August 2024 to May 2026, IREE 3.11 among them: the function is an i32, the ordinal of the export. */
+/** Dispatches of compilers from August 2024 to May 2026, including IREE 3.11: the function is an i32, the ordinal of the export. */
 final class DispatchByExportOrdinal {
     private DispatchByExportOrdinal() {}
 
@@ -15,7 +15,7 @@ final class DispatchByExportOrdinal {
                         "command_buffer.dispatch.indirect",
                         "0rriirIICiDCiirIID_v",
                         DispatchByExportOrdinal::dispatchIndirect)
-                // Their names during two weeks of August 2024, beside descriptor sets.
+                // The names during two weeks of August 2024, beside descriptor sets.
                 .function("command_buffer.dispatch2", "0rriiiiICiDCiirIID_v", DispatchByExportOrdinal::dispatch)
                 .function(
                         "command_buffer.dispatch2.indirect",

@@ -8,8 +8,8 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 
 /**
- * Dispatches of compilers from May 2026 on: the function is an i64 that {@code hal.executable.lookup.function} returned. The program only
- * passes it on; here it is the ordinal of the export.
+ * Dispatches of compilers from May 2026 on: the function is an i64 returned by {@code hal.executable.lookup.function}.
+ * Programs only pass the number on; here the number is the ordinal of the export.
  */
 final class DispatchByFunctionId {
     private DispatchByFunctionId() {}

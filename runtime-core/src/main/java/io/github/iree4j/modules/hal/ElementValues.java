@@ -24,12 +24,12 @@ public final class ElementValues {
     private ElementValues() {}
 
     /**
-     * Reads one element of a floating-point type.
+     * Reads an element of a floating-point type.
      *
-     * @param type the type: f16, bf16, f32, f64 or one of the 8-bit ones
+     * @param type the type: f16, bf16, f32, f64 or an 8-bit type
      * @param bytes the elements, dense
-     * @param index which one
-     * @return its value
+     * @param index the element's index
+     * @return the element's value
      * @throws IreeException UNIMPLEMENTED for other types
      */
     public static double floatAt(ElementType type, MemorySegment bytes, long index) {
@@ -76,12 +76,12 @@ public final class ElementValues {
     }
 
     /**
-     * Reads one element of an integer or boolean type of whole bytes.
+     * Reads an element of an integer or boolean type of whole bytes.
      *
      * @param type the type, 8 to 64 bits
      * @param bytes the elements, dense
-     * @param index which one
-     * @return its value, sign-extended unless the type is unsigned or boolean
+     * @param index the element's index
+     * @return the element's value, sign-extended unless the type is unsigned or boolean
      * @throws IreeException UNIMPLEMENTED for other widths
      */
     public static long integerAt(ElementType type, MemorySegment bytes, long index) {
@@ -108,10 +108,10 @@ public final class ElementValues {
     /**
      * Prints a view as IREE's tools do: shape, type and values, for example {@code 2x2xf32=[1 2][3 4]}.
      *
-     * @param view the view, for its shape and type
-     * @param bytes its elements, dense
+     * @param view the view, for shape and type
+     * @param bytes the view's elements, dense
      * @param limit most elements to print
-     * @return one line
+     * @return a single line
      */
     public static String format(BufferView view, MemorySegment bytes, int limit) {
         StringBuilder text = new StringBuilder().append(view).append('=');

@@ -13,10 +13,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executables shared between the contexts of one module object: each context of a program creates the same executables from the same bytes
- * of the same mapped file, and loading them is most of the cost of creating a context.
+ * Executables shared between the contexts of a module object: each context of a program creates the same executables
+ * from the same bytes of the same mapped file, and loading the executables is most of the cost of creating a context.
  *
- * <p>An executable is cached while a context that requested it exists. Only immutable bytes are used as keys. Safe from any thread.
+ * <p>An executable is cached while a requesting context exists. Only immutable bytes are used as keys. Safe from any
+ * thread.
  */
 final class ExecutableCache {
     /** The identity of an executable: device, format, the constants of a module, and specialisation. */
@@ -63,7 +64,7 @@ final class ExecutableCache {
         return new User();
     }
 
-    /** One context. Closing it releases its executables; those without other users are freed. */
+    /** A context. Closing the context releases its executables; executables without other users are freed. */
     final class User implements AutoCloseable {
         private final Set<Key> used = new HashSet<>();
 
@@ -85,7 +86,8 @@ final class ExecutableCache {
                     params.data().byteSize(),
                     new Constants(params.constants()),
                     params.layouts());
-            // Under the lock on purpose: contexts created concurrently should wait for one load rather than each do it.
+            // Under the lock on purpose: contexts created concurrently should wait for a single load rather than each
+            // repeat the load.
             synchronized (entries) {
                 Entry entry = entries.get(key);
                 if (entry == null) {

@@ -24,7 +24,7 @@ final class ExecutableImports {
     static void register(NativeModule.Builder<HalState> module) {
         module.function("executable.create", "0rIrrr_r", ExecutableImports::create)
                 .function("executable.create", "0rrrr_r", ExecutableImports::createWithoutAffinity)
-                // Its name during two weeks of August 2024, beside layouts.
+                // The name during two weeks of August 2024, beside layouts.
                 .function("executable.create2", "0rrrr_r", ExecutableImports::createWithoutAffinity)
                 .function("executable.lookup.function", "0rr_I", ExecutableImports::lookup);
     }
@@ -52,7 +52,7 @@ final class ExecutableImports {
                 : new ExecutableParams(format, copy(data.segment()), null, constants);
     }
 
-    /** Returns a copy that lives as long as it is referenced. */
+    /** Returns a copy with a lifetime bounded by references. */
     private static MemorySegment copy(MemorySegment bytes) {
         return Arena.ofAuto().allocate(bytes.byteSize(), 16).copyFrom(bytes).asReadOnly();
     }

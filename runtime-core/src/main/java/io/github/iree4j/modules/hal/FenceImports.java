@@ -60,8 +60,8 @@ final class FenceImports {
     }
 
     /**
-     * Waits for all fences: 0 once they are reached, DEADLINE_EXCEEDED as a value when time runs out, any other failure is thrown. Never
-     * blocks: a call that must wait is deferred and resumed when there is an outcome.
+     * Waits for all fences: returns 0 after all are reached and DEADLINE_EXCEEDED as a value on timeout; any other
+     * failure is thrown. Never blocks: a call that must wait is deferred and resumed when there is an outcome.
      */
     private static void await(HalState state, VmCall call) {
         int timeoutMillis = call.i32();
@@ -71,7 +71,7 @@ final class FenceImports {
 
     static void await(VmCall call, int timeoutMillis) {
         int count = call.spanCount();
-        // Compiled programs wait for one fence, which is usually reached: no list, no wait object.
+        // Compiled programs wait for a single fence, usually reached already: no list, no wait object.
         if (count == 1) {
             Fence fence = call.ref(Fence.class);
             if (fence == null || fence.isReached()) {
@@ -101,20 +101,20 @@ final class FenceImports {
                 throw new IreeException(failure.code(), failure.getMessage(), failure);
             }
         }
-        // A deferred call is resumed when ready or timed out; if it is not ready now, it has timed out.
+        // A deferred call is resumed when ready or timed out; a resumed call not ready now has timed out.
         if (timeoutMillis == 0 || call.resumed()) {
             handOnOwnWork();
             call.returnI32(StatusCode.DEADLINE_EXCEEDED.number());
             return;
         }
         MemoryHolder holder = MemoryHolder.current();
-        if (holder != null && timeoutMillis < 0) { // else it continues after the timeout
+        if (holder != null && timeoutMillis < 0) { // with a timeout the call continues after the timeout
             holder.suspendsUntil(pending);
         }
         call.defer(new FenceWait(pending, timeoutMillis));
     }
 
-    /** LANE-4: a program that looks at a fence may do so until it is reached, and never come to wait. */
+    /** LANE-4: a program testing a fence may repeat the test until the fence is reached, and never wait. */
     private static void handOnOwnWork() {
         MemoryHolder holder = MemoryHolder.current();
         if (holder != null && holder.isWorkedOnHere()) {

@@ -13,15 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The wait of a suspended {@code hal.fence.await}: ready when all fences are reached, when one has failed, or on timeout. The fences are
- * borrowed; the suspended call retains them.
+ * The wait of a suspended {@code hal.fence.await}: ready when all fences are reached, when a fence has failed, or on
+ * timeout. The fences are borrowed; the suspended call retains them.
  */
 final class FenceWait implements VmWait, AwaitsFences {
     private final List<Fence> fences;
     private final long deadlineNanos;
     private final boolean forever;
 
-    /** Creates a wait with a timeout; a negative one is none, as -1 in programs. */
+    /** Creates a wait with a timeout; a negative timeout means no timeout, as -1 does in programs. */
     FenceWait(List<Fence> fences, int timeoutMillis) {
         this.fences = fences;
         this.forever = timeoutMillis < 0;
@@ -80,10 +80,10 @@ final class FenceWait implements VmWait, AwaitsFences {
     }
 
     /**
-     * Runs its callback once: after {@code left} calls of one(), or at the first call of all().
+     * Runs the callback once: after {@code left} calls of one(), or at the first call of all().
      *
-     * <p>WAIT-1: the thread that takes {@code left} from above zero to zero or below runs the callback, and {@code left} never returns
-     * above zero.
+     * <p>WAIT-1: the thread taking {@code left} from above zero to zero or below runs the callback, and {@code left}
+     * never returns above zero.
      */
     private static final class Countdown {
         private final AtomicInteger left;

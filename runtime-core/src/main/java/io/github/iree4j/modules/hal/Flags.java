@@ -2,7 +2,7 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.vm.VmCall;
 
-/** The forms in which compilers of different releases pass flags. */
+/** The forms of flags passed by compilers of different releases. */
 enum Flags {
     /** No flags. */
     NONE {
@@ -11,7 +11,7 @@ enum Flags {
             return 0;
         }
     },
-    /** 32 bits, none of which has a meaning that the 64 bits have now: {@code known} is 0. */
+    /** 32 bits, none with a meaning of the present 64 bits: {@code known} is 0. */
     I32 {
         @Override
         long read(VmCall call, long known) {
@@ -26,6 +26,6 @@ enum Flags {
         }
     };
 
-    /** Reads the next argument, if there is one; fails for unknown bits. */
+    /** Reads the next argument, if the form has an argument; fails for unknown bits. */
     abstract long read(VmCall call, long known);
 }

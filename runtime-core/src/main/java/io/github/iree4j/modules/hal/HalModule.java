@@ -11,14 +11,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs. It supports the function
- * signatures of all compilers since March 2023; {@code docs/compatibility.md} lists them.
+ * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs.
+ * Supports the function signatures of all compilers since March 2023; {@code docs/compatibility.md} lists the
+ * signatures.
  *
- * <p>Devices are borrowed: they must stay open while contexts with this module exist. The module may be shared between contexts and
- * threads; contexts that share it also share executables created from the same constants, which makes contexts cheap to create.
+ * <p>Devices are borrowed: devices must stay open while contexts with this module exist. The module may be shared
+ * between contexts and threads; contexts sharing the module also share executables created from the same constants, and
+ * so are cheap to create.
  */
 public final class HalModule {
-    /** The version that current compilers require; programs that require less get it too. */
+    /** The version required by current compilers; programs requiring less get this version too. */
     public static final int VERSION = 7;
 
     private static final Logger TRACE = LoggerFactory.getLogger("io.github.iree4j.trace");
@@ -46,9 +48,9 @@ public final class HalModule {
     }
 
     /**
-     * Creates the module; values that programs trace go to the logger {@code io.github.iree4j.trace} at level INFO.
+     * Creates the module; values traced by programs go to the logger {@code io.github.iree4j.trace} at level INFO.
      *
-     * @param devices the devices that programs can see, in the order in which they see them; borrowed
+     * @param devices the devices visible to programs, in the order of visibility; borrowed
      * @return the module
      */
     public static VmModule create(List<Device> devices) {
@@ -58,8 +60,8 @@ public final class HalModule {
     /**
      * Creates the module.
      *
-     * @param devices the devices that programs can see, in the order in which they see them; borrowed
-     * @param traceSink receives the values that programs trace
+     * @param devices the devices visible to programs, in the order of visibility; borrowed
+     * @param traceSink receives the values traced by programs
      * @return the module
      */
     public static VmModule create(List<Device> devices, TraceSink traceSink) {
@@ -67,11 +69,11 @@ public final class HalModule {
     }
 
     /**
-     * Creates the module; values that programs trace go to the logger {@code io.github.iree4j.trace} at level INFO.
+     * Creates the module; values traced by programs go to the logger {@code io.github.iree4j.trace} at level INFO.
      *
-     * @param devices the devices that programs can see, in the order in which they see them; borrowed
+     * @param devices the devices visible to programs, in the order of visibility; borrowed
      * @param queryListener receives the device queries of programs
-     * @param consumer the consumer that the program's memory is charged to
+     * @param consumer the consumer charged for the program's memory
      * @param faults compiler bugs to work around
      * @return the module
      */
@@ -80,7 +82,7 @@ public final class HalModule {
         return create(devices, (key, views) -> log(devices, key, views), queryListener, consumer, faults);
     }
 
-    /** Creates what modules other than {@code hal} need for their states. */
+    /** Creates the state needed by modules other than {@code hal}. */
     static HalModule state(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
         return new HalModule(
                 devices, (key, views) -> log(devices, key, views), queryListener, consumer, CompilerFaults.NONE);

@@ -14,13 +14,13 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The module's state per context: the shared executables that the context uses, and scratch objects. */
+/** The module's state per context: the shared executables used by the context, and scratch objects. */
 final class HalState implements AutoCloseable {
     private final HalModule module;
     private final ExecutableCache.User executables;
     private final DescriptorState descriptors = new DescriptorState();
     private final BindingTable bindingTable = new BindingTable();
-    private final @Nullable SubmittedWork work; // for programs that signal too early
+    private final @Nullable SubmittedWork work; // for programs with early signals, or null
     private final Map<Device, Channel> channels = new HashMap<>();
 
     HalState(HalModule module) {
@@ -42,14 +42,14 @@ final class HalState implements AutoCloseable {
         return descriptors;
     }
 
-    /** Notes that a call has submitted an operation that signals a fence. */
+    /** Records a submission signalling a fence, made by a call. */
     void submitted(DeviceQueue queue, @Nullable Fence signal) {
         if (work != null) {
             work.add(queue, signal);
         }
     }
 
-    /** Notes that a call has created a fence. */
+    /** Records a fence created by a call. */
     @Nullable
     Fence made(@Nullable Fence fence) {
         if (work != null) {
@@ -67,14 +67,14 @@ final class HalState implements AutoCloseable {
         }
     }
 
-    /** Returns the device of programs that know only one. */
+    /** Returns the device for programs with a single device. */
     Device firstDevice() {
         return module.devices().getFirst();
     }
 
     /**
-     * Returns a channel as a program asks for it, which the caller owns. One that leaves to the device which participant this is, is joined once
-     * for all calls: compiled programs ask in each call.
+     * Returns a channel requested by a program; the caller owns the reference. If the device chooses the participant,
+     * the channel is joined once for all calls, because compiled programs request a channel in each call.
      */
     Channel channel(Device device, long affinity, ChannelParams params) {
         if (!params.equals(ChannelParams.of(ChannelParams.DEFAULT, ChannelParams.DEFAULT))) {
@@ -89,12 +89,12 @@ final class HalState implements AutoCloseable {
         return own;
     }
 
-    /** Returns a table to fill, pass on and clear within one call. */
+    /** Returns a table to fill, pass on and clear within a single call. */
     BindingTable bindingTable() {
         return bindingTable;
     }
 
-    /** Checks that a device is one of the module's; a program can have others only through lists passed to it. */
+    /** Checks that a device belongs to the module; a program can obtain other devices only through lists passed as arguments. */
     Device own(Device device) {
         if (!module.devices().contains(device)) {
             throw new IreeException(

@@ -38,7 +38,7 @@ public final class HalTypes {
                 .with("hal.semaphore", TimelineSemaphore.class);
     }
 
-    /** Stands for events in type tables; programs name the type but never create one. */
+    /** Stands for events in type tables; programs name the type but never create an event. */
     static final class Event {
         private Event() {}
     }

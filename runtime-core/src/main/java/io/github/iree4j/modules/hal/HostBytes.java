@@ -6,9 +6,9 @@ import io.github.iree4j.hal.MemoryAccess;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** The bytes of a buffer view for the host to read: in place where the host can map them, else a copy. */
+/** The bytes of a buffer view for the host to read: in place where the host can map the bytes, else a copy. */
 public final class HostBytes implements AutoCloseable {
-    /** Alignment that suffices for elements of any type. */
+    /** An alignment sufficient for elements of any type. */
     private static final long ALIGNMENT = 64;
 
     private final Buffer buffer;
@@ -20,9 +20,9 @@ public final class HostBytes implements AutoCloseable {
     }
 
     /**
-     * Makes the elements of a dense view readable. May block for a copy.
+     * Makes the elements of a dense view readable by the host. May block for a copy.
      *
-     * @param view the view; its contents must be ready
+     * @param view the view, with contents ready
      * @return the bytes, to be closed by the caller
      * @throws io.github.iree4j.status.IreeException when the buffer can be neither mapped nor copied
      */

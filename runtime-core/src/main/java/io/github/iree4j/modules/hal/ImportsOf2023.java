@@ -41,7 +41,7 @@ final class ImportsOf2023 {
         call.returnRef(allocator.allocate(params, call.i64()));
     }
 
-    /** Allocates memory that the host writes once. */
+    /** Allocates memory written once by the host. */
     private static void allocateInitialized(HalState state, VmCall call) {
         Allocator allocator = call.required(Allocator.class);
         BufferParams params = AllocatorImports.params(state, QueueAffinity.ANY, call);

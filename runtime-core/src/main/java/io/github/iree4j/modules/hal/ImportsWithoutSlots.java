@@ -13,8 +13,8 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 
 /**
- * Functions imported by compilers up to July 2024: commands name their buffers rather than slots of a table passed with each submission,
- * and command buffers are for any queue.
+ * Functions imported by compilers up to July 2024: commands name buffers rather than slots of a table passed with each
+ * submission, and command buffers are for any queue.
  */
 final class ImportsWithoutSlots {
     private static final int NESTED = 0x2;
@@ -42,7 +42,7 @@ final class ImportsWithoutSlots {
         call.returnRef(device.createCommandBuffer(modes, categories, QueueAffinity.ANY, call.i32()));
     }
 
-    /** No compiler emitted them; the runtimes of those years had them for handwritten modules. */
+    /** No compiler emitted nested command buffers; the runtimes of that time supported handwritten modules with nested command buffers. */
     private static IreeException nested() {
         return new IreeException(
                 StatusCode.UNIMPLEMENTED,
@@ -78,7 +78,7 @@ final class ImportsWithoutSlots {
         int parameter = call.i32();
         BufferRef sent = new BufferRef(call.ref(Buffer.class), 0, call.i64(), call.i64());
         BufferRef received = new BufferRef(call.ref(Buffer.class), 0, call.i64(), call.i64());
-        // An operation that only sends or only receives has no buffer at the other end.
+        // A send-only or receive-only operation has no buffer at the other end.
         commands.collective(
                 channel,
                 operation,

@@ -21,11 +21,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One dispatch over memory of a program: in place where that is device memory or can be imported, else over a copy, which is copied back at
- * the end. There is one copy of each memory, however often it is bound, so that overlapping bindings still overlap.
+ * A dispatch over memory of a program: in place where the memory is device memory or can be imported, else over a copy,
+ * copied back at the end. Each memory has a single copy, however often bound, so overlapping bindings still overlap.
  */
 final class InlineDispatch implements AutoCloseable {
-    /** Alignment that the device requires of imported memory. */
+    /** The alignment of imported memory required by the device. */
     private static final int ALIGNMENT = 64;
 
     private final Device device;
@@ -50,7 +50,7 @@ final class InlineDispatch implements AutoCloseable {
     private Buffer buffer(VmBuffer memory) {
         Buffer behind = InlineStorage.behind(memory);
         if (behind != null) {
-            return behind; // the program retains the memory, which retains the buffer
+            return behind; // the program retains the memory, and the memory retains the buffer
         }
         Buffer known = buffers.get(memory);
         if (known != null) {
@@ -70,7 +70,7 @@ final class InlineDispatch implements AutoCloseable {
         return made;
     }
 
-    /** Imports the memory; null where the device cannot use it in place. */
+    /** Imports the memory; null where the device cannot use the memory in place. */
     private @Nullable Buffer imported(VmBuffer memory, MemorySegment bytes) {
         if (!bytes.isNative() || bytes.address() % ALIGNMENT != 0) {
             return null;
@@ -84,7 +84,7 @@ final class InlineDispatch implements AutoCloseable {
             if (e.code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            return null; // the device has its own memory
+            return null; // the device has separate memory
         }
     }
 

@@ -79,7 +79,7 @@ final class InlineImports {
         call.returnRef(InlineStorage.of(call.required(Buffer.class)));
     }
 
-    /** Wraps memory of the program in a buffer: a subspan if it belongs to a buffer already, else imported in place, else refused. */
+    /** Wraps memory of the program in a buffer: a subspan for memory belonging to a buffer already, else imported in place, else rejected. */
     private static void wrap(HalState state, VmCall call) {
         VmBuffer source = call.required(VmBuffer.class);
         long offset = call.i64();

@@ -6,19 +6,21 @@ import io.github.iree4j.vm.VmModule;
 import java.util.List;
 
 /**
- * The modules {@code hal_inline} and {@code hal_loader}: the small part of the HAL for programs compiled with {@code
- * --iree-execution-model=inline-static} or {@code inline-dynamic} which do all work sequentially within their calls.
+ * The modules {@code hal_inline} and {@code hal_loader}: the small part of the HAL for programs compiled with
+ * {@code --iree-execution-model=inline-static} or {@code inline-dynamic}, with all work done sequentially within calls.
  *
- * <p>Buffers are mapped buffers of the first device, so that inputs and results are the same as for other programs. Executables of {@code
- * hal_loader} also run on the first device: a dispatch is submitted to its queue and awaited without blocking a thread.
+ * <p>Buffers are mapped buffers of the first device, so inputs and results are the same as for other programs.
+ * Executables of {@code hal_loader} also run on the first device: a dispatch is submitted to the device's queue and
+ * awaited without blocking a thread.
  *
- * <p>Devices are borrowed: they must stay open while contexts with these modules exist. Modules may be shared between contexts and threads.
+ * <p>Devices are borrowed: devices must stay open while contexts with these modules exist. Modules may be shared
+ * between contexts and threads.
  */
 public final class InlineModules {
     /** Version of {@code hal_inline}; there has been no other. */
     private static final int INLINE_VERSION = 0;
 
-    /** Version of {@code hal_loader}: 1 has functions by id, 0 had them by ordinal. Both are supported. */
+    /** Version of {@code hal_loader}: 1 identifies functions by id, 0 by ordinal. Both are supported. */
     private static final int LOADER_VERSION = 1;
 
     private InlineModules() {}
@@ -26,9 +28,9 @@ public final class InlineModules {
     /**
      * Creates {@code hal_inline}.
      *
-     * @param devices the devices, of which the first provides the memory; borrowed
+     * @param devices the devices; the first provides the memory; borrowed
      * @param queryListener receives the device queries of programs
-     * @param consumer the consumer that the program's memory is charged to
+     * @param consumer the consumer charged for the program's memory
      * @return the module
      */
     public static VmModule inline(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
@@ -43,9 +45,9 @@ public final class InlineModules {
     /**
      * Creates {@code hal_loader}.
      *
-     * @param devices the devices, of which the first runs the code; borrowed
+     * @param devices the devices; the first runs the code; borrowed
      * @param queryListener receives the queries of programs for formats
-     * @param consumer the consumer that the memory of dispatches is charged to
+     * @param consumer the consumer charged for the memory of dispatches
      * @return the module
      */
     public static VmModule loader(List<Device> devices, DeviceQueryListener queryListener, String consumer) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * buffer.
  */
 record InlineStorage(Buffer buffer) implements RefCounted {
-    /** Returns the bytes of a buffer, writable if the buffer is; one reference is owned by the caller. */
+    /** Returns the bytes of a buffer, writable if the buffer is; the caller owns a reference. */
     static VmBuffer of(Buffer buffer) {
         int access = buffer.access() & (MemoryAccess.READ | MemoryAccess.WRITE);
         MemorySegment bytes = buffer.map(access, 0, Buffer.WHOLE);

@@ -96,7 +96,7 @@ final class LoaderImports {
         dispatch.close();
     }
 
-    /** Finishes a dispatch that the call has waited for, if there is one. */
+    /** Finishes the dispatch awaited by the call, if any. */
     private static boolean isComplete(VmCall call) {
         if (!call.resumed() || !(call.attachment() instanceof InlineDispatch dispatch)) {
             return false;

@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The arguments of a dispatch: a number of constants and the bindings of sets; the result of {@code hal.pipeline_layout.create}. Immutable;
- * nothing to release.
+ * The arguments of a dispatch: a number of constants and the bindings of sets; the result of
+ * {@code hal.pipeline_layout.create}. Immutable; nothing to release.
  *
  * @param constants number of 32-bit constants
- * @param sets layouts of the sets, in the order of their numbers
+ * @param sets layouts of the sets, in the order of set numbers
  */
 record PipelineLayout(int constants, List<DescriptorSetLayout> sets) {
     PipelineLayout {

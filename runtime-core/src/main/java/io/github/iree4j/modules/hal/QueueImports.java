@@ -17,8 +17,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.ToLongFunction;
 
 /**
- * {@code hal.device.queue.*}. All begin with device, queue affinity, wait fence and signal fence. A failure of an operation fails its
- * signal fence, not the call; the queue ensures that.
+ * {@code hal.device.queue.*}. All arguments begin with device, queue affinity, wait fence and signal fence. A failed
+ * operation fails the signal fence, not the call; the queue ensures this.
  */
 final class QueueImports {
     private QueueImports() {}
@@ -170,7 +170,7 @@ final class QueueImports {
         Fence signal = call.ref(Fence.class);
         CommandBuffer commands = call.required(CommandBuffer.class);
         long known = flags.read(call, Arguments.EXECUTE_FLAGS);
-        // The queue reads the table before it returns, so one table per context suffices.
+        // The queue reads the table before returning, so a single table per context suffices.
         BindingTable table = state.bindingTable();
         try {
             for (int n = call.spanCount(); n > 0; n--) {

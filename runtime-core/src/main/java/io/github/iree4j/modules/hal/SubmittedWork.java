@@ -14,25 +14,25 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work that calls of a context have submitted, for programs that signal the fence of their caller before that work has finished. Fences
- * created by the program itself are signalled at once, since other work of the program may wait for them. One thread at a time, as for the
- * context.
+ * The work submitted by calls of a context, for programs that signal the caller's fence before the submitted work has
+ * finished. Fences created by the program itself are signalled at once, since other work of the program may wait for
+ * these fences. One thread at a time, as for the context.
  */
 final class SubmittedWork implements AutoCloseable {
-    private static final int MANY = 64; // number of signals after which reached ones are dropped
+    private static final int MANY = 64; // reached signals are dropped at each multiple of this number
 
     private final Map<@Nullable MemoryHolder, List<Fence>> signals = new HashMap<>();
     private final Set<Fence> made = Collections.newSetFromMap(new WeakHashMap<>());
     private @Nullable DeviceQueue last;
 
-    /** Notes that the program has created a fence. */
+    /** Records a fence created by the program. */
     void made(@Nullable Fence fence) {
         if (fence != null) {
             made.add(fence);
         }
     }
 
-    /** Notes that the call has submitted an operation that signals a fence. Calls that ended without signalling are forgotten. */
+    /** Records a submission signalling a fence, made by the call. Calls that ended without signalling are forgotten. */
     void add(DeviceQueue queue, @Nullable Fence signal) {
         last = queue;
         if (signal == null) {
@@ -70,8 +70,8 @@ final class SubmittedWork implements AutoCloseable {
     }
 
     /**
-     * Signals a fence; a fence of the caller is signalled after all work that the call has submitted, and after the fences that it
-     * signalled before.
+     * Signals a fence. A fence of the caller is signalled after all work submitted by the call, and after the fences
+     * signalled before by the call.
      */
     void signal(Fence fence) {
         List<Fence> own = signals.get(MemoryHolder.current());

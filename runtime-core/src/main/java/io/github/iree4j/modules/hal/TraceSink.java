@@ -3,7 +3,7 @@ package io.github.iree4j.modules.hal;
 import io.github.iree4j.hal.BufferView;
 import java.util.List;
 
-/** Receives {@code hal.buffer_view.trace}, with which programs compiled with tensor tracing print values. */
+/** Receives {@code hal.buffer_view.trace}, used by programs compiled with tensor tracing to print values. */
 @FunctionalInterface
 public interface TraceSink {
     /**

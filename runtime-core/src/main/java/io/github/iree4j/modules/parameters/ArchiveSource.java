@@ -13,12 +13,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a parameter file while its index is being read.
+ * The bytes of a parameter file while the index is being read.
  *
- * @param bytes all of the file; writable when its parameters may be written
- * @param path its name in messages
+ * @param bytes all of the file; writable when the file's parameters may be written
+ * @param path the file's name in messages
  * @param owner keeps the bytes valid; null when the garbage collector does
- * @param references opens files that an {@code .irpa} refers to
+ * @param references opens files referenced by an {@code .irpa}
  */
 record ArchiveSource(
         MemorySegment bytes, Path path, @Nullable RefCounted owner, ExternalFiles references) {
@@ -37,13 +37,13 @@ record ArchiveSource(
 
     private static final int QUOTED = 80;
 
-    /** Creates a parameter whose bytes are a range of this file, which the caller has checked. */
+    /** Creates a parameter with a range of this file as bytes; the caller has checked the range. */
     ParameterEntry.Stored stored(String key, long offset, long length, @Nullable ParameterType type) {
         return new ParameterEntry.Stored(
                 key, bytes.asSlice(offset, length), owner, new ParameterOrigin(path, offset, type));
     }
 
-    /** Reads text that must be UTF-8. */
+    /** Reads text in UTF-8; fails for malformed text. */
     String utf8(long offset, long length, String what) {
         try {
             return StandardCharsets.UTF_8
@@ -55,7 +55,7 @@ record ArchiveSource(
         }
     }
 
-    /** Quotes a name for messages, whatever its length and contents. */
+    /** Quotes a name for messages, whatever the name's length and contents. */
     static String quote(String name) {
         String shown = name.length() <= QUOTED ? name : name.substring(0, QUOTED) + "...";
         StringBuilder safe = new StringBuilder("'");

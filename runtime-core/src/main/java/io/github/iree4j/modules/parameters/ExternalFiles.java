@@ -12,11 +12,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files that an archive refers to. Archives are untrusted, so they can name only files in their own directory and below: otherwise an
- * archive could give a program any file that this process may read.
+ * Files referenced by an archive. Archives are untrusted, so only files in the archive's directory and below can be
+ * named: otherwise an archive could give a program any file readable by this process.
  */
 final class ExternalFiles {
-    /** Most files that one archive may refer to; each is mapped. */
+    /** Most files referenced by an archive; each file is mapped. */
     static final int MAX_FILES = 1024;
 
     /** For bytes without a directory: refuses every reference. */
@@ -36,7 +36,7 @@ final class ExternalFiles {
         return new ExternalFiles(archive.toAbsolutePath().getParent(), writable);
     }
 
-    /** Maps the file of a name; it stays open until {@link #close}. */
+    /** Maps the file of a name; the file stays open until {@link #close}. */
     MappedFile open(String name) {
         MappedFile known = files.get(name);
         if (known != null) {
@@ -89,7 +89,7 @@ final class ExternalFiles {
                         .formatted(ArchiveSource.quote(name), why));
     }
 
-    /** Returns all open files, for the owner of their parameters. */
+    /** Returns all open files, for the owner of the files' parameters. */
     List<MappedFile> opened() {
         return new ArrayList<>(files.values());
     }

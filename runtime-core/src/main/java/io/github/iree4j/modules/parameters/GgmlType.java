@@ -5,8 +5,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Element types of GGUF files (numbers from {@code ggml.h}, blocks from {@code ggml-common.h}). The format does not contain the sizes of
- * its types, so each has to be known. Missing numbers were withdrawn.
+ * Element types of GGUF files (numbers from {@code ggml.h}, blocks from {@code ggml-common.h}). The format does not
+ * contain the sizes of types, so each size has to be known. Missing numbers were withdrawn.
  */
 enum GgmlType {
     F32(0, 1, 4),

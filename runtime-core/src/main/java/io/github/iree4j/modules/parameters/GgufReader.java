@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the index of a GGUF file, versions 2 and 3 (facts from ggml's {@code docs/gguf.md}): header, metadata, tensor descriptions, data.
- * Metadata is checked and skipped, except for the alignment.
+ * Reads the index of a GGUF file, versions 2 and 3 (facts from ggml's {@code docs/gguf.md}): header, metadata, tensor
+ * descriptions, data. Metadata is checked and skipped, except for the alignment.
  *
- * <p>Time and memory are linear in the size of the index, whatever its contents: counts are checked against the remaining bytes before
- * anything is allocated, and tensors may not share bytes.
+ * <p>Time and memory are linear in the size of the index, whatever the contents: counts are checked against the
+ * remaining bytes before anything is allocated, and tensors may not share bytes.
  */
 final class GgufReader {
     static final int MAGIC = 0x46554747; // "GGUF"
@@ -37,7 +37,7 @@ final class GgufReader {
     private static final int TYPE_STRING = 8;
     private static final int TYPE_ARRAY = 9;
 
-    /** Bytes of a metadata value by its type; 0 for strings and arrays. */
+    /** Bytes of a metadata value by type; 0 for strings and arrays. */
     private static final int[] VALUE_BYTES = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
     private final ArchiveSource source;
@@ -46,7 +46,7 @@ final class GgufReader {
     private long at;
     private long alignment = DEFAULT_ALIGNMENT;
 
-    /** The description of one tensor; the start of the data is known only after all descriptions. */
+    /** The description of a tensor; the start of the data is known only after all descriptions. */
     private record Tensor(String key, long declaredAt, ParameterType type, long offset, long length) {}
 
     private GgufReader(ArchiveSource source) {
@@ -214,7 +214,7 @@ final class GgufReader {
                     "tensor %s has %s dimensions, the most is %d"
                             .formatted(name, Integer.toUnsignedString(rank), MAX_DIMENSIONS));
         }
-        // The file has the innermost dimension first; other formats have it last.
+        // The file has the innermost dimension first; other formats put the innermost dimension last.
         Long[] shape = new Long[rank];
         long elements = 1;
         for (int i = rank - 1; i >= 0; i--) {

@@ -1,8 +1,9 @@
 package io.github.iree4j.modules.parameters;
 
 /**
- * Layout of an IREE parameter archive, major version 0 (facts from {@code iree/schemas/parameter_archive.h}). Everything is
- * little-endian and packed; offsets in a header are relative to that header, references to names and data are relative to a segment.
+ * Layout of an IREE parameter archive, major version 0 (facts from {@code iree/schemas/parameter_archive.h}).
+ * Everything is little-endian and packed; offsets in a header are relative to the header, references to names and data
+ * are relative to a segment.
  */
 final class IrpaFormat {
     static final int MAGIC = 0x41505249; // "IRPA"

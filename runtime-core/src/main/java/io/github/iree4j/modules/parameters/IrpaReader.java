@@ -42,9 +42,9 @@ import java.util.Map;
 /**
  * Reads the index of an untrusted archive.
  *
- * <p>Time and memory are linear in the size of the file, whatever its contents: linked headers only lead forward, and the entries of all
- * headers together, and likewise the names, may not exceed what the file has room for. So tables or names that overlap to inflate the index
- * are rejected; no writer creates such files.
+ * <p>Time and memory are linear in the size of the file, whatever the contents: linked headers only lead forward, and
+ * the entries of all headers together, and likewise the names, may not exceed the room in the file. So tables or names
+ * overlapping to inflate the index are rejected; no writer creates such files.
  */
 final class IrpaReader {
     /** Longest name of another file, in bytes: PATH_MAX of Linux. */
@@ -73,7 +73,7 @@ final class IrpaReader {
         return reader.entries;
     }
 
-    /** Reads the archive at {@code base} and returns where the next one starts, or -1. */
+    /** Reads the archive at {@code base} and returns the start of the next archive, or -1. */
     private long readHeader(long base) {
         if (file.byteSize() - base < PREFIX_SIZE) {
             throw source.invalid(
@@ -145,7 +145,7 @@ final class IrpaReader {
                                 .formatted(i, Long.toUnsignedString(size), ENTRY_HEADER_SIZE, left));
             }
             readEntry(i, table.asSlice(at, size), metadata, storage);
-            // The last entry needs no padding after it, so its aligned end may lie beyond the table.
+            // The last entry needs no padding, so the aligned end may lie beyond the table.
             at = Math.min(IrpaFormat.align(at + size, ENTRY_ALIGNMENT), table.byteSize());
         }
     }
@@ -198,7 +198,7 @@ final class IrpaReader {
         }
     }
 
-    /** Creates an entry with bytes of another file. IREE's format has such entries, but its runtime does not read them. */
+    /** Creates an entry with bytes of another file. IREE's format has such entries, but IREE's runtime does not read them. */
     private ParameterEntry external(String key, MemorySegment entry, MemorySegment metadata) {
         String what = "file name of entry " + ArchiveSource.quote(key);
         MemorySegment name = range(entry, EXTERNAL_PATH, metadata, what);

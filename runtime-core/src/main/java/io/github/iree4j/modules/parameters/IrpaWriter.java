@@ -23,8 +23,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes {@code .irpa} archives, byte for byte as IREE's tools lay them out: header, entry table, names, data aligned to 64 bytes, file
- * padded to 4096. Not thread-safe.
+ * Writes {@code .irpa} archives, byte for byte in the layout of IREE's tools: header, entry table, names, data aligned
+ * to 64 bytes, file padded to 4096. Not thread-safe.
  */
 public final class IrpaWriter {
     private static final long CHUNK = 64L << 20; // bytes written and reported at once
@@ -35,9 +35,9 @@ public final class IrpaWriter {
     public IrpaWriter() {}
 
     /**
-     * Adds a parameter whose bytes go into the file.
+     * Adds a parameter with bytes stored in the file.
      *
-     * @param key its key, not used before
+     * @param key the key, not used before
      * @param data the bytes, read when the archive is written
      * @return this
      */
@@ -46,9 +46,9 @@ public final class IrpaWriter {
     }
 
     /**
-     * Adds a parameter of 32-bit floats whose bytes go into the file.
+     * Adds a parameter of 32-bit floats stored in the file.
      *
-     * @param key its key, not used before
+     * @param key the key, not used before
      * @param data the values; copied
      * @return this
      */
@@ -62,10 +62,10 @@ public final class IrpaWriter {
     }
 
     /**
-     * Adds a parameter that repeats a pattern and takes no room in the file.
+     * Adds a parameter repeating a pattern and taking no room in the file.
      *
-     * @param key its key, not used before
-     * @param length its length in bytes, a multiple of the pattern's
+     * @param key the key, not used before
+     * @param length the length in bytes, a multiple of the pattern's
      * @param pattern the pattern in memory order: 1, 2, 4, 8 or 16 bytes
      * @return this
      */
@@ -74,9 +74,9 @@ public final class IrpaWriter {
     }
 
     /**
-     * Adds a parameter as it is in another archive, under its key there.
+     * Adds a parameter of another archive unchanged, under the same key.
      *
-     * @param entry a parameter; its bytes are read when the archive is written, and must be valid until then
+     * @param entry a parameter; the bytes are read when the archive is written, and must be valid until then
      * @return this
      */
     public IrpaWriter add(ParameterEntry entry) {
@@ -88,11 +88,12 @@ public final class IrpaWriter {
     }
 
     /**
-     * Writes the archive, replacing an existing file. It is written under another name in the same directory and renamed when complete, so
-     * that mappings of the old file (including those of this writer's parameters) stay valid.
+     * Writes the archive, replacing an existing file. The archive is written under another name in the same directory
+     * and renamed when complete, so mappings of the old file (including mappings behind this writer's parameters) stay
+     * valid.
      *
      * @param path the file
-     * @throws IOException when it cannot be written
+     * @throws IOException when the file cannot be written
      */
     public void write(Path path) throws IOException {
         write(path, null);
@@ -102,8 +103,9 @@ public final class IrpaWriter {
      * Writes the archive, as {@link #write(Path)}, and reports progress.
      *
      * @param path the file
-     * @param listener receives the bytes written, LOADING until everything is written, then LOADED, on this thread; null for none
-     * @throws IOException when it cannot be written
+     * @param listener receives the bytes written, LOADING until everything is written, then LOADED, on this thread;
+     *     null for none
+     * @throws IOException when the file cannot be written
      */
     public void write(Path path, ParameterProgress.@Nullable Listener listener) throws IOException {
         Path target = Files.isSymbolicLink(path) ? path.toRealPath() : path.toAbsolutePath();
@@ -155,7 +157,7 @@ public final class IrpaWriter {
         }
     }
 
-    /** A temporary file is accessible by its owner only; an archive gets the permissions of the file it replaces, or those of new files. */
+    /** A temporary file is accessible by the owner only; an archive gets the permissions of the replaced file, or the permissions of new files. */
     private static FileAttribute<?>[] permissionsLike(Path target) throws IOException {
         if (!target.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             return new FileAttribute<?>[0];
@@ -163,7 +165,7 @@ public final class IrpaWriter {
         Set<PosixFilePermission> permissions = Files.exists(target)
                 ? Files.getPosixFilePermissions(target)
                 : PosixFilePermissions.fromString("rw-r--r--");
-        permissions.add(PosixFilePermission.OWNER_WRITE); // needed to write it
+        permissions.add(PosixFilePermission.OWNER_WRITE); // needed to write the archive
         return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(permissions)};
     }
 

@@ -13,11 +13,12 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Reads untrusted JSON (RFC 8259) in one pass over mapped bytes: the caller states what it expects, anything else is refused with its
- * offset. Stricter than the RFC: duplicate keys and lone surrogates are refused. Keeps only the keys of the current objects.
+ * Reads untrusted JSON (RFC 8259) in one pass over mapped bytes: the caller states the expected syntax, anything else
+ * is rejected with an offset. Stricter than the RFC: duplicate keys and lone surrogates are rejected. Keeps only the
+ * keys of the current objects.
  */
 final class JsonReader {
-    /** Deepest nesting of values that are skipped. */
+    /** Deepest nesting of skipped values. */
     private static final int MAX_DEPTH = 32;
 
     private static final int CHUNK = 8192;
@@ -94,7 +95,7 @@ final class JsonReader {
         expect('}');
     }
 
-    /** Reads an array; the consumer is called before each element, and must read it. */
+    /** Reads an array; the consumer is called before each element, and must read the element. */
     void array(Runnable element) {
         space();
         expect('[');
@@ -275,7 +276,7 @@ final class JsonReader {
         }
     }
 
-    /** Checks that nothing but white space follows. */
+    /** Checks that only white space follows. */
     void end() {
         space();
         if (at < end) {

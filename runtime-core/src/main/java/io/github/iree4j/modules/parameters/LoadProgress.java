@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Counts the bytes of one request and reports them at a limited rate. Safe from any thread. */
+/** Counts the bytes of a request and reports the bytes at a limited rate. Safe from any thread. */
 final class LoadProgress {
     /** The interval between reports is this part of the total, but at most {@link #STEP} bytes. */
     private static final int PARTS = 100;
@@ -17,7 +17,7 @@ final class LoadProgress {
     private final Phase underWay;
     private final Phase end;
 
-    // Guarded by the monitor, which is held while the listener runs so that its numbers rise.
+    // Guarded by the monitor, held while the listener runs so that reported numbers rise.
     private long total;
     private long done;
     private long reported = -1;
@@ -44,7 +44,7 @@ final class LoadProgress {
         total += bytes;
     }
 
-    /** Adds bytes that have arrived at their destination. */
+    /** Adds bytes arrived at their destination. */
     synchronized void arrived(ParameterEntry entry, long bytes) {
         done += bytes;
         if (!over && (done - reported >= Math.max(1, Math.min(STEP, total / PARTS)) || done == total)) {
@@ -53,7 +53,7 @@ final class LoadProgress {
         finish();
     }
 
-    /** Notes that all bytes have been requested. */
+    /** Records that all bytes have been requested. */
     synchronized void complete() {
         complete = true;
         finish();

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** One mapped archive with its index, shared by all users that have it open in the same mode. */
+/** A mapped archive with index, shared by all users holding the archive open in the same mode. */
 final class MappedArchive extends Resource {
-    // Entries are removed in destroy(); one being destroyed may still be found here and is then replaced.
+    // Entries are removed in destroy(); an entry being destroyed may still be found here and is then replaced.
     private static final Map<MappedFile.Identity, MappedArchive> OPEN = new ConcurrentHashMap<>();
 
     private final MappedFile file;
@@ -28,7 +28,7 @@ final class MappedArchive extends Resource {
             format = ParameterFormat.of(source);
             entries = format.entries(source);
             references = external.opened();
-            file.requireUnchanged(); // the index is of one state of the file
+            file.requireUnchanged(); // the index describes a single state of the file
             failed = false;
         } catch (InternalError e) {
             throw FileFault.of("parameter archive '" + file.path() + "'", e);

@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One mapping of one file, shared by all users that have the file open in the same mode; unmapped with the last reference. */
+/** A mapping of a file, shared by all users holding the file open in the same mode; unmapped with the last reference. */
 final class MappedFile extends Resource {
-    /** What files have in common that share a mapping. */
+    /** The common properties of files sharing a mapping. */
     record Identity(FileInPlace.State state, boolean writable) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(MappedFile.class);
 
-    // Entries are removed in destroy(); one being destroyed may still be found here and is then replaced.
+    // Entries are removed in destroy(); an entry being destroyed may still be found here and is then replaced.
     private static final Map<Identity, MappedFile> OPEN = new ConcurrentHashMap<>();
 
     private final Identity identity;
@@ -66,7 +66,7 @@ final class MappedFile extends Resource {
         FileInPlace source = look(path);
         Identity identity = new Identity(source.state(), writable);
         try {
-            // Threads that open the same file concurrently wait here and share the mapping.
+            // Threads opening the same file concurrently wait here and share the mapping.
             return Objects.requireNonNull(OPEN.compute(
                     identity, (_, known) -> known != null && known.tryRetain() ? known : map(identity, source, path)));
         } catch (UncheckedIOException e) {
@@ -74,7 +74,7 @@ final class MappedFile extends Resource {
         }
     }
 
-    /** Returns the file that a path currently names. */
+    /** Returns the file currently named by a path. */
     private static FileInPlace look(Path path) {
         checkRegular(path);
         try {
@@ -120,14 +120,14 @@ final class MappedFile extends Resource {
         return identity;
     }
 
-    /** The file in the state that its users need; null if they write to it. */
+    /** The file in the state needed by users; null if users write to the file. */
     @Nullable
     FileInPlace inPlace() {
         return identity.writable ? null : source;
     }
 
     /**
-     * Fails when the file was changed since it was mapped, and not by those who write to it in place.
+     * Fails when the file was changed since being mapped, other than by users writing in place.
      *
      * @throws IreeException DATA_LOSS
      */
@@ -147,7 +147,7 @@ final class MappedFile extends Resource {
         return bytes;
     }
 
-    /** Returns the same file, to be read and written without the mapping; null when its path no longer leads to it. */
+    /** Returns the same file, to be read and written without the mapping; null when the path no longer leads to the file. */
     synchronized @Nullable HalFile file() {
         if (!asked) {
             asked = true;

@@ -3,7 +3,7 @@ package io.github.iree4j.modules.parameters;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * A program requests parameters of a scope for which none were given.
+ * A program requests parameters of a scope without a provider.
  *
  * @param scope the scope; empty for the unnamed scope
  */

@@ -10,15 +10,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open parameter file, {@code .irpa}, {@code .gguf} or {@code .safetensors}: parameters by key, stored or splat. The format is
- * recognized by the contents, not by the name.
+ * An open parameter file, {@code .irpa}, {@code .gguf} or {@code .safetensors}: parameters by key, stored or splat. The
+ * format is recognized by the contents, not by the name.
  *
- * <p>The file is mapped, not read; opening a file that is open already shares its mapping. Buffers that a program has imported from it
- * retain the mapping, so closing an archive while programs use it is safe. The file must not be overwritten or truncated while programs
- * use the mapping: calls that begin later, and programs that load parameters from it, get DATA_LOSS, see {@link
- * io.github.iree4j.status.FileInPlace}; {@link #of} is independent of the file. Safe from any thread.
+ * <p>The file is mapped, not read; opening a file already open shares the mapping. Buffers imported from the archive by
+ * a program retain the mapping, so closing an archive while programs use it is safe. The file must not be overwritten
+ * or truncated while programs use the mapping: calls beginning later, and programs loading parameters from the file,
+ * get DATA_LOSS, see {@link io.github.iree4j.status.FileInPlace}; {@link #of} is independent of the file. Safe from any
+ * thread.
  *
- * <p>Files are untrusted: their indexes are checked completely when opened, in time and memory linear in their size.
+ * <p>Files are untrusted: an index is checked completely when opened, in time and memory linear in the size of the
+ * index.
  */
 public final class ParameterArchive extends Resource {
     private final RefCounted bytes; // released with this
@@ -41,12 +43,12 @@ public final class ParameterArchive extends Resource {
     }
 
     /**
-     * Opens an archive that was read into memory, for example to verify it first: what happens to its file does not matter any more. It
-     * cannot refer to other files.
+     * Opens an archive read into memory, for example after verification: later changes of the file have no effect. The
+     * archive cannot refer to other files.
      *
      * @param path the path of the file, for messages
-     * @param bytes all of its bytes
-     * @param owner keeps them valid; retained, so the caller may release it at once
+     * @param bytes all bytes of the file
+     * @param owner keeps the bytes valid; retained, so the caller may release it at once
      * @return the archive, to be closed by the caller
      * @throws io.github.iree4j.status.IreeException as {@link #open}, without NOT_FOUND
      */
@@ -63,19 +65,21 @@ public final class ParameterArchive extends Resource {
      *
      * @param path a parameter file
      * @return the archive, to be closed by the caller
-     * @throws io.github.iree4j.status.IreeException NOT_FOUND without the file, INVALID_ARGUMENT or OUT_OF_RANGE when it is not an archive
-     *     or is damaged, INCOMPATIBLE for an unknown version of the format, UNIMPLEMENTED for an unknown element type, PERMISSION_DENIED
-     *     when the file, or one it refers to, may not be opened, RESOURCE_EXHAUSTED when it exceeds a limit
+     * @throws io.github.iree4j.status.IreeException NOT_FOUND without the file, INVALID_ARGUMENT or OUT_OF_RANGE when
+     *     the file is not an archive or is damaged, INCOMPATIBLE for an unknown version of the format, UNIMPLEMENTED
+     *     for an unknown element type, PERMISSION_DENIED when the file, or a referenced file, may not be opened,
+     *     RESOURCE_EXHAUSTED when the file exceeds a limit
      */
     public static ParameterArchive open(Path path) {
         return of(MappedArchive.open(path, false));
     }
 
     /**
-     * Opens an archive so that programs can write its stored parameters in place, by scattering to them. Writes are in the file when the
-     * last user releases it, and visible at once to all that have the file open. The index cannot be changed.
+     * Opens an archive with stored parameters writable in place by programs, by scattering. Writes are in the file when
+     * the last user releases the archive, and visible at once to all users of the open file. The index cannot be
+     * changed.
      *
-     * @param path a parameter file that this process may write
+     * @param path a parameter file writable by this process
      * @return the archive, to be closed by the caller
      * @throws io.github.iree4j.status.IreeException as {@link #open}
      */
@@ -102,7 +106,7 @@ public final class ParameterArchive extends Resource {
     }
 
     /**
-     * Returns the path by which the file was first opened.
+     * Returns the path used to open the file first.
      *
      * @return the path
      */
@@ -113,7 +117,7 @@ public final class ParameterArchive extends Resource {
     /**
      * Returns all parameters in file order.
      *
-     * @return the entries, valid until this archive is closed unless their owner is retained
+     * @return the entries, valid until this archive is closed unless the entry's owner is retained
      */
     public Collection<ParameterEntry> entries() {
         checkLive();
@@ -123,8 +127,9 @@ public final class ParameterArchive extends Resource {
     /**
      * Finds a parameter.
      *
-     * @param key its key
-     * @return the entry, valid until this archive is closed unless its owner is retained; null when there is none with that key
+     * @param key the parameter's key
+     * @return the entry, valid until this archive is closed unless the entry's owner is retained; null when the key is
+     *     unknown
      */
     public @Nullable ParameterEntry find(String key) {
         checkLive();

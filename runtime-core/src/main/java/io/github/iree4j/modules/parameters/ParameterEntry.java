@@ -6,11 +6,11 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** One parameter: a key and its bytes, either stored or a repeated pattern. */
+/** A parameter: a key and bytes, either stored or a repeated pattern. */
 public sealed interface ParameterEntry {
 
     /**
-     * Returns the key, unique within its scope.
+     * Returns the key, unique within a scope.
      *
      * @return the key
      */
@@ -24,12 +24,13 @@ public sealed interface ParameterEntry {
     long length();
 
     /**
-     * A parameter whose bytes exist in memory, usually in a mapped archive.
+     * A parameter with bytes in memory, usually in a mapped archive.
      *
      * @param key the key
-     * @param data the bytes, valid while {@code owner} is retained; programs can scatter to the parameter unless they are read-only
-     * @param owner keeps {@code data} valid: retained by users of the bytes beyond the lifetime of the provider; null when the garbage
-     *     collector keeps them
+     * @param data the bytes, valid while {@code owner} is retained; programs can scatter to the parameter unless the
+     *     bytes are read-only
+     * @param owner keeps {@code data} valid: retained by users of the bytes beyond the lifetime of the provider; null
+     *     for memory managed by the garbage collector
      * @param origin the file location; null when the bytes are not in a file
      */
     record Stored(
@@ -38,11 +39,11 @@ public sealed interface ParameterEntry {
             @Nullable RefCounted owner,
             @Nullable ParameterOrigin origin) implements ParameterEntry {
         /**
-         * Creates a parameter that cannot be written and is not from a file.
+         * Creates a read-only parameter without a file.
          *
          * @param key the key
          * @param data the bytes, made read-only
-         * @param owner keeps them valid, or null
+         * @param owner keeps the bytes valid, or null
          */
         public Stored(String key, MemorySegment data, @Nullable RefCounted owner) {
             this(key, data.asReadOnly(), owner, null);
@@ -55,7 +56,7 @@ public sealed interface ParameterEntry {
     }
 
     /**
-     * A parameter made of one pattern repeated over its whole length.
+     * A parameter made of a pattern repeated over the whole length.
      *
      * @param key the key
      * @param length the length in bytes, a multiple of the pattern's
@@ -87,8 +88,8 @@ public sealed interface ParameterEntry {
         /**
          * Writes the bytes {@code [offset, offset + target.byteSize())} of this parameter.
          *
-         * @param offset where to start in the parameter; any value, since the pattern repeats endlessly
-         * @param target what to fill
+         * @param offset the start in the parameter; any value, since the pattern repeats endlessly
+         * @param target the memory to fill
          */
         public void fill(long offset, MemorySegment target) {
             long size = target.byteSize();
@@ -100,8 +101,8 @@ public sealed interface ParameterEntry {
             for (int i = 0; i < head; i++) {
                 target.set(java.lang.foreign.ValueLayout.JAVA_BYTE, i, pattern[(int) ((offset + i) % pattern.length)]);
             }
-            // The bytes written so far are a whole number of patterns (or everything), so doubling them continues the
-            // pattern.
+            // The bytes written so far are a whole number of patterns (or everything), so doubling the written part
+            // continues the pattern.
             for (long done = head; done < size; ) {
                 long step = Math.min(done, size - done);
                 MemorySegment.copy(target, 0, target, done, step);

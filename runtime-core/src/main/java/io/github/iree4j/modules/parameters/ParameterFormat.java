@@ -33,7 +33,7 @@ public enum ParameterFormat {
     /**
      * Recognises a file.
      *
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it has none of these formats
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the file has no known format
      */
     static ParameterFormat of(ArchiveSource source) {
         MemorySegment bytes = source.bytes();
@@ -68,7 +68,7 @@ public enum ParameterFormat {
                         .formatted(bytes.byteSize(), hex.isEmpty() ? "missing" : hex, hint));
     }
 
-    /** Reads the index of a file of this format: its parameters by key, in file order. */
+    /** Reads the index of a file of this format: the parameters by key, in file order. */
     Map<String, ParameterEntry> entries(ArchiveSource source) {
         return switch (this) {
             case IRPA -> IrpaReader.read(source);

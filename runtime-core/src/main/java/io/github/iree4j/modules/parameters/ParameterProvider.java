@@ -7,10 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The source of the parameters of one scope. A program names each parameter by scope and key ({@code "model"::"weight"}); the scope is
- * chosen at compile time, its provider at run time.
+ * The source of the parameters of a scope. A program names each parameter by scope and key ({@code "model"::"weight"});
+ * the scope is chosen at compile time, the provider at run time.
  *
- * <p>Implementations must be safe from any thread. The module retains a provider for each context that uses it.
+ * <p>Implementations must be safe from any thread. The module retains a provider for each context using the provider.
  */
 public abstract class ParameterProvider extends Resource {
     private final String scope;
@@ -18,7 +18,7 @@ public abstract class ParameterProvider extends Resource {
     /**
      * Creates a provider.
      *
-     * @param scope the scope it serves; empty for parameters without one
+     * @param scope the scope to serve; empty for parameters without a scope
      */
     protected ParameterProvider(String scope) {
         this.scope = scope;
@@ -38,7 +38,7 @@ public abstract class ParameterProvider extends Resource {
     /**
      * Returns the scope served.
      *
-     * @return the scope, empty for parameters without one
+     * @return the scope, empty for parameters without a scope
      */
     public final String scope() {
         return scope;
@@ -47,8 +47,8 @@ public abstract class ParameterProvider extends Resource {
     /**
      * Finds a parameter.
      *
-     * @param key its key
-     * @return the entry, or null when there is none with that key
+     * @param key the parameter's key
+     * @return the entry, or null when the key is unknown
      */
     public abstract @Nullable ParameterEntry find(String key);
 

@@ -45,7 +45,7 @@ final class ParameterSpans {
         this.count = count;
     }
 
-    /** Creates a table of one transfer. */
+    /** Creates a table of a single transfer. */
     static ParameterSpans of(String key, long parameterOffset, long bufferOffset, long length) {
         MemorySegment keyData = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
         MemorySegment keyTable = MemorySegment.ofArray(new byte[KEY_SIZE]);
@@ -85,7 +85,7 @@ final class ParameterSpans {
         return spans.get(ArchiveSource.U64, (long) row * SPAN_SIZE + 16);
     }
 
-    /** Checks that a row's span lies in its parameter. */
+    /** Checks that a row's span lies within the parameter. */
     void checkFits(int row, ParameterEntry entry) {
         long offset = parameterOffset(row);
         long length = length(row);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The element type of a parameter in its file. Programs ignore it: they take bytes.
+ * The element type of a parameter in the file. Programs take bytes and ignore the type.
  *
  * @param name the type's name in the file format, for example {@code BF16} or {@code Q4_K}
  * @param shape sizes of the dimensions, outermost first; empty for a scalar

@@ -25,12 +25,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code io_parameters} module, version 0: gives programs their parameters.
+ * The {@code io_parameters} module, version 0: provides parameters to programs.
  *
- * <p>Stored parameters that a program will not write are used in place; others are read from, and written to, their files in queue order,
- * without blocking a thread. A program can write parameters of archives that are open for writing. Contexts retain the providers that they
- * use, so providers may be closed once the contexts exist. The module may be shared between contexts and threads. Signatures: {@code
- * iree/modules/io/parameters/exports.inl}.
+ * <p>Stored parameters not to be written by the program are used in place; other parameters are read from, and written
+ * to, files in queue order, without blocking a thread. A program can write parameters of archives opened for writing.
+ * Contexts retain the providers in use, so providers may be closed once the contexts exist. The module may be shared
+ * between contexts and threads. Signatures: {@code iree/modules/io/parameters/exports.inl}.
  */
 public final class ParametersModule {
     private static final int MAX_NAMES_IN_MESSAGES = 8;
@@ -40,8 +40,8 @@ public final class ParametersModule {
     /**
      * Creates the module.
      *
-     * @param providers the sources of parameters; of those for one scope, the first that has a key provides it. Borrowed, and retained by
-     *     each context
+     * @param providers the sources of parameters; the first provider of a scope with a key provides the parameter.
+     *     Borrowed, and retained by each context
      * @return the module
      */
     public static VmModule create(List<ParameterProvider> providers) {
@@ -51,8 +51,8 @@ public final class ParametersModule {
     /**
      * Creates the module.
      *
-     * @param providers the sources of parameters; of those for one scope, the first that has a key provides it. Borrowed, and retained by
-     *     each context
+     * @param providers the sources of parameters; the first provider of a scope with a key provides the parameter.
+     *     Borrowed, and retained by each context
      * @param listener receives progress of programs' parameter requests, or null
      * @return the module
      */
@@ -63,10 +63,11 @@ public final class ParametersModule {
     /**
      * Creates the module.
      *
-     * @param providers the sources of parameters; of those for one scope, the first that has a key provides it. Borrowed, and retained by
-     *     each context
+     * @param providers the sources of parameters; the first provider of a scope with a key provides the parameter.
+     *     Borrowed, and retained by each context
      * @param listener receives progress of programs' parameter requests, or null
-     * @param inPlace receives the files, repeatedly, with parameters that a program uses in place, on the thread of the program
+     * @param inPlace receives the files, repeatedly, with parameters used in place by a program, on the thread of the
+     *     program
      * @return the module
      */
     public static VmModule create(
@@ -79,7 +80,7 @@ public final class ParametersModule {
                 .function("load", "0rIrrrIiirrr_r", ParametersModule::load)
                 .function("gather", "0rIrrrrrrr_v", ParametersModule::gather)
                 .function("scatter", "0rIrrrrrrr_v", ParametersModule::scatter)
-                // Of November 2023, the first month of parameters: one parameter per call.
+                // The functions of November 2023, the first month of parameters: a single parameter per call.
                 .function("load", "0rIrrrrIIiiI_r", ParametersModule::loadOne)
                 .function("read", "0rIrrrrIrII_v", ParametersModule::readOne)
                 .function("write", "0rIrrrrIrII_v", ParametersModule::writeOne)
@@ -148,7 +149,7 @@ public final class ParametersModule {
                         progress.arrived(entry, spans.length(row));
                     }
                 }
-                buffers.push(buffer); // the list has its own reference
+                buffers.push(buffer); // the list holds another reference
                 buffer.close();
             }
             batch.end(signal);
@@ -162,7 +163,7 @@ public final class ParametersModule {
         return buffers;
     }
 
-    /** Returns the stored bytes in place, when the program will not write them and the device can access them; else null. */
+    /** Returns the stored bytes in place, when the program will not write the bytes and the device can access the bytes; else null. */
     private static @Nullable Buffer importOrNull(
             Device device, BufferParams params, ParameterEntry entry, long offset, long length) {
         if (!(entry instanceof ParameterEntry.Stored stored) || (params.usage() & BufferUsage.SHARING_IMMUTABLE) == 0) {
@@ -175,11 +176,11 @@ public final class ParametersModule {
                             stored.data().asSlice(offset, length),
                             stored.owner());
         } catch (IreeException e) {
-            return null; // misaligned, or a device with its own memory: copied instead
+            return null; // misaligned, or a device with separate memory: copied instead
         }
     }
 
-    /** Fails when the file of an entry has changed, unless it is the one that was checked; returns the checked one. */
+    /** Fails when the file of an entry has changed, unless the file has been checked already; returns the checked file. */
     private static @Nullable MappedFile unchanged(ParameterEntry entry, @Nullable MappedFile checked) {
         if (entry instanceof ParameterEntry.Stored stored
                 && stored.owner() instanceof MappedFile file
@@ -320,7 +321,7 @@ public final class ParametersModule {
                 call.required(VmBuffer.class), call.required(VmBuffer.class), call.required(VmBuffer.class));
     }
 
-    /** Fails the fence, which no operation will signal any more, so that its waiters get the cause. */
+    /** Fails the fence, because no operation will signal the fence any more, so that waiters get the cause. */
     private static RuntimeException failed(
             @Nullable Fence signal, @Nullable LoadProgress progress, RuntimeException e) {
         if (progress != null) {
@@ -361,7 +362,7 @@ public final class ParametersModule {
         return names.isEmpty() ? "none" : names.size() > MAX_NAMES_IN_MESSAGES ? listed + ", ..." : listed;
     }
 
-    /** Retains the providers for one context. */
+    /** Retains the providers for a context. */
     private static final class State implements AutoCloseable {
         private final List<ParameterProvider> providers = new ArrayList<>();
 

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the index of a safetensors file: a length of 8 bytes, a JSON object of that length, and the data.
+ * Reads the index of a safetensors file: a length of 8 bytes, a JSON object of this length, and the data.
  *
- * <p>As strict as the format's own reader (facts from its specification and from {@code huggingface/safetensors}): the header has at most
- * 100 million bytes, starts with a brace and has each key once; tensors are contiguous, without gaps or overlaps, and fill the file; sizes
- * agree with types and shapes. IREE's reader checks less.
+ * <p>As strict as the format's own reader (facts from the specification and from {@code huggingface/safetensors}): the
+ * header has at most 100 million bytes, starts with a brace and has each key once; tensors are contiguous, without gaps
+ * or overlaps, and fill the file; sizes agree with types and shapes. IREE's reader checks less.
  */
 final class SafetensorsReader {
     static final long MAX_HEADER_BYTES = 100_000_000;
@@ -56,7 +56,7 @@ final class SafetensorsReader {
 
     private record Extent(String key, long begin, long end, long declaredAt) {}
 
-    /** The header entry of one tensor, as far as it has been read. */
+    /** The header entry of a tensor, as far as the entry has been read. */
     private static final class Tensor {
         String type = "";
         boolean hasShape;
@@ -71,7 +71,7 @@ final class SafetensorsReader {
         json = new JsonReader(source, LENGTH_BYTES, headerBytes);
     }
 
-    /** Whether a file may be a safetensors file: the format has no magic, but there is a brace after the length. */
+    /** Returns whether a file may be a safetensors file: the format has no magic, but there is a brace after the length. */
     static boolean looksLikeOne(MemorySegment bytes) {
         return bytes.byteSize() > LENGTH_BYTES && bytes.get(ValueLayout.JAVA_BYTE, LENGTH_BYTES) == '{';
     }
@@ -174,7 +174,7 @@ final class SafetensorsReader {
         extents.add(new Extent(key, begin, end, start));
     }
 
-    /** Returns the bytes that a tensor takes; -1 when that is not a whole number or too many. */
+    /** Returns the bytes of a tensor; -1 when the number is not whole or too large. */
     private static long bytes(Tensor tensor, int bits) {
         try {
             long total = bits;

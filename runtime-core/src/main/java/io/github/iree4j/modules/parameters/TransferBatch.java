@@ -14,17 +14,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transfers between parameters and buffers that together run between a wait fence and a signal fence.
+ * Transfers between parameters and buffers, running together between a wait fence and a signal fence.
  *
- * <p>They are distributed over a few timelines, so that some run concurrently and thousands of parameters do not need thousands of
- * timelines. Each waits for the previous one on its timeline; if one fails, so do all later ones and finally the signal fence.
+ * <p>Transfers are distributed over a few timelines, so that some transfers run concurrently and thousands of
+ * parameters do not need thousands of timelines. Each transfer waits for the previous transfer on the same timeline; if
+ * a transfer fails, so do all later transfers and finally the signal fence.
  */
 final class TransferBatch implements AutoCloseable {
     private static final int MAX_TIMELINES = 4; // a guess: a device queue rarely profits from more
 
-    /**
-     * Larger transfers are split into pieces of this size, which run concurrently and are reported one by one. A multiple of every pattern.
-     */
+    /** Larger transfers are split into pieces of this size, run concurrently and reported piece by piece. A multiple of every pattern. */
     static final long PIECE = 64L << 20; // a guess
 
     private final Device device;
@@ -65,7 +64,7 @@ final class TransferBatch implements AutoCloseable {
                         read(before, after, entry, offset + done, target, targetOffset + done, size));
     }
 
-    /** Writes a range of a buffer into a parameter that may be written. */
+    /** Writes a range of a buffer into a writable parameter. */
     void store(ParameterEntry.Stored entry, long offset, Buffer source, long sourceOffset, long length) {
         inPieces(entry, length, (before, after, done, size) -> {
             HalFile stored = fileOf(entry);
@@ -81,14 +80,15 @@ final class TransferBatch implements AutoCloseable {
     }
 
     /**
-     * Returns the file with the bytes of an entry, if they are in one. It is read and written without blocking a thread on page faults, and
-     * without the SIGBUS that accesses to a mapping of a truncated file raise.
+     * Returns the file with the bytes of an entry, or null for bytes outside files. The file is read and written
+     * without blocking a thread on page faults, and without the SIGBUS raised by accesses to a mapping of a truncated
+     * file.
      */
     private static @Nullable HalFile fileOf(ParameterEntry.Stored entry) {
         return entry.owner() instanceof MappedFile mapped ? mapped.file() : null;
     }
 
-    /** Returns the offset of the bytes of an entry in its file. */
+    /** Returns the offset of an entry's bytes in the file. */
     private static long placeOf(ParameterEntry.Stored entry) {
         MappedFile mapped = (MappedFile) Objects.requireNonNull(entry.owner());
         return entry.data().address() - mapped.bytes().address();
@@ -168,7 +168,7 @@ final class TransferBatch implements AutoCloseable {
         return value;
     }
 
-    /** Submits the operation that signals the fence once all transfers have finished. */
+    /** Submits the operation signalling the fence after all transfers have finished. */
     void end(@Nullable Fence signal) {
         List<Fence> last = new ArrayList<>(timelines.size());
         Fence all = null;
@@ -186,13 +186,13 @@ final class TransferBatch implements AutoCloseable {
         }
     }
 
-    /** Releases the timelines; submitted transfers retain what they need. */
+    /** Releases the timelines; submitted transfers retain all objects in use. */
     @Override
     public void close() {
         timelines.forEach(timeline -> timeline.semaphore.close());
     }
 
-    /** A repeated pattern as a file, for patterns and offsets that a queue cannot fill with. */
+    /** A repeated pattern as a file, for patterns and offsets unsupported by the queue's fill. */
     private static final class SplatFile extends HalFile {
         private final ParameterEntry.Splat splat;
 

@@ -108,11 +108,11 @@ enum ElementKind {
     }
 
     /**
-     * Loads elements into an array: {@code run} of them are contiguous, the next ones {@code skip} further on. One loop for each kind, so
-     * that each is compiled separately.
+     * Loads elements into an array: {@code run} elements are contiguous, the next elements {@code skip} further on.
+     * Each kind has a separate loop, so that the loops are compiled separately.
      *
      * @param from the memory
-     * @param at the first one, in elements
+     * @param the position of the first element, in elements
      * @param first number of elements until the first skip
      * @param run number of elements between skips
      * @param skip elements from the end of a run to the start of the next

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The two-dimensional unary, binary, copy and fill functions of the {@code vmvx} module.
  *
- * <p>Operands are loaded into arrays piece by piece, computed there, and written back. Each function has its own loop, so that HotSpot
- * vectorises each.
+ * <p>Operands are loaded into arrays piece by piece, computed there, and written back. Each function has a separate
+ * loop, so that HotSpot vectorises each loop.
  */
 final class Elementwise {
     private static final String UNARY = "0rIIIrIIIII_v";

@@ -9,10 +9,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A two-dimensional strided view of a program's buffer, checked once for a given size so that kernels need not check their arithmetic.
+ * A two-dimensional strided view of a program's buffer, checked once for a given size so that kernels need no checks of
+ * arithmetic.
  *
- * <p>Offset, strides and sizes come from the program, in elements, and may be arbitrary: the last element accessed is computed exactly.
- * Element (i, j) is at {@code offset + i * stride0 + j * stride1}.
+ * <p>Offset, strides and sizes come from the program, in elements, and may be arbitrary: the last element accessed is
+ * computed exactly. Element (i, j) is at {@code offset + i * stride0 + j * stride1}.
  */
 final class Grid {
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -35,27 +36,28 @@ final class Grid {
         this.stride1 = stride1;
     }
 
-    /** Reads buffer, offset and both strides, the form that most imports use. */
+    /** Reads buffer, offset and both strides, the form of most imports. */
     static Grid read(VmCall call, String name) {
         return new Grid(name, call.required(VmBuffer.class), call.i64(), call.i64(), call.i64());
     }
 
-    /** Reads buffer, offset and outer stride; the inner one is 1. */
+    /** Reads buffer, offset and outer stride; the inner stride is 1. */
     static Grid readContiguous(VmCall call, String name) {
         return new Grid(name, call.required(VmBuffer.class), call.i64(), call.i64(), 1);
     }
 
     /**
-     * Returns the bytes from element (0, 0) on, after checking that a program may read {@code size0} by {@code size1} elements there.
-     * Strides of zero repeat an element. The sizes must not be negative ({@link #isEmpty} checks that).
+     * Returns the bytes from element (0, 0) on, after checking that a program may read {@code size0} by {@code size1}
+     * elements from there. Strides of zero repeat an element. The sizes must not be negative ({@link #isEmpty} checks
+     * the sizes).
      */
     MemorySegment readable(long size0, long size1, int elementSize) {
         return check(size0, size1, elementSize);
     }
 
     /**
-     * As {@link #readable}, for writing. A stride of zero along a dimension of more than one element is refused: it would write one element
-     * repeatedly, as often as the program requests.
+     * As {@link #readable}, for writing. A stride of zero along a dimension of more than one element is rejected: such
+     * a stride would write an element repeatedly, as often as requested by the program.
      */
     MemorySegment writable(long size0, long size1, int elementSize) {
         if (!buffer.isMutable()) {

@@ -8,19 +8,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * {@code mmt4d}: the product of a matrix and a transposed matrix, all three tiled. Flags and types are those of {@code
- * iree/builtins/ukernel/exported_bits.h}.
+ * {@code mmt4d}: the product of a matrix and a transposed matrix, all three tiled. Flags and types are defined in
+ * {@code iree/builtins/ukernel/exported_bits.h}.
  */
 final class MatrixProduct {
     /*
-     * Row r of the result is row r % m0 of tile r / m0, and likewise for column c; depth d is d % k0 in tile d / k0. The result is computed
-     * in blocks of ROWS by COLUMNS, kept in one array of sums per row, one piece of the depth after the other. For each piece, the right
-     * side is loaded into arrays, one per step of depth with adjacent columns, so that the innermost loop runs over columns: sums[i] +=
-     * left * right[i], for two rows and four steps of depth at a time so that sums and right side are loaded once for several products.
-     * HotSpot vectorises this only when each array is indexed by the loop variable itself; rows of one large array, each at an offset, take
-     * five times as long.
+     * Row r of the result is row r % m0 of tile r / m0, and likewise for column c; depth d is d % k0 in tile d / k0.
+     * The result is computed in blocks of ROWS by COLUMNS, kept in an array of sums per row, each piece of the depth
+     * after the previous. For each piece, the right side is loaded into arrays, an array per step of depth with
+     * adjacent columns, so that the innermost loop runs over columns: sums[i] += left * right[i], for two rows and four
+     * steps of depth at a time so that sums and right side are loaded once for several products. HotSpot vectorises
+     * this only when each array is indexed by the loop variable itself; rows of a single large array, each at an
+     * offset, take five times as long.
      *
-     * Each sum is accumulated in order of depth, without fused multiply-add, so that results equal those of the plain loop to the last bit.
+     * Each sum is accumulated in order of depth, without fused multiply-add, so that results equal the results of the
+     * plain loop to the last bit.
      */
     private static final int ROWS = 256;
     private static final int COLUMNS = 256;
@@ -29,7 +31,7 @@ final class MatrixProduct {
     private static final int TYPE_MASK = 0xFF;
     private static final int ACCUMULATE = 0x100;
     private static final int SKIP_INTERMEDIATE_ROUNDINGS = 0x400;
-    /** Includes the flag that allows generic kernels, the only ones there are. */
+    /** Includes the flag allowing generic kernels, the only kernels here. */
     private static final int KNOWN_FLAGS = TYPE_MASK | ACCUMULATE | 0x200 | SKIP_INTERMEDIATE_ROUNDINGS;
 
     /** Element types of left side, right side and result, indexed by the type in the flags. */
@@ -166,10 +168,10 @@ final class MatrixProduct {
     }
 
     /**
-     * One operand, as rows of some depth.
+     * An operand, as rows of some depth.
      *
-     * @param bytes its bytes, from the first element on
-     * @param kind its elements
+     * @param bytes the operand's bytes, from the first element on
+     * @param kind the kind of elements
      * @param stride elements from one row of tiles to the next
      * @param tile rows in a tile
      * @param k0 depth of a tile
@@ -217,7 +219,7 @@ final class MatrixProduct {
         return row / lhs.tile * outStride + row % lhs.tile * rhs.tile;
     }
 
-    /** Returns the offset of an element from the start of its row, in elements. */
+    /** Returns the offset of an element from the start of the row, in elements. */
     private long inRow(long column) {
         return column / rhs.tile * lhs.tile * rhs.tile + column % rhs.tile;
     }

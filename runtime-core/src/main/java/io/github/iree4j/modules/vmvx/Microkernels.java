@@ -6,10 +6,10 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 
 /**
- * Matrix multiplication over tiled operands, and the functions that tile and untile them.
+ * Matrix multiplication over tiled operands, and the functions tiling and untiling operands.
  *
- * <p>A tiled matrix is [outer0][outer1][tile0][tile1] with the inner three dimensions contiguous; only the outermost has a stride. Flag
- * values are those of {@code iree/builtins/ukernel/exported_bits.h}.
+ * <p>A tiled matrix is [outer0][outer1][tile0][tile1] with the inner three dimensions contiguous; only the outermost
+ * has a stride. Flag values are defined in {@code iree/builtins/ukernel/exported_bits.h}.
  */
 final class Microkernels {
     private static final int ROLE_MASK = 0xFF;

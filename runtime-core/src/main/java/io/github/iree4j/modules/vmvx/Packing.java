@@ -11,8 +11,8 @@ import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
 
 /**
- * {@code pack} and {@code unpack}: convert matrices to tiles and back. Flags and types are those of {@code
- * iree/builtins/ukernel/exported_bits.h}; elements are moved as bits.
+ * {@code pack} and {@code unpack}: convert matrices to tiles and back. Flags and types are defined in
+ * {@code iree/builtins/ukernel/exported_bits.h}; elements are moved as bits.
  */
 final class Packing {
     private static final int TYPE_MASK = 0xFF;
@@ -89,7 +89,7 @@ final class Packing {
         unpack(call, true);
     }
 
-    /** The form of compilers from April 2023 to May 2024: rows are contiguous, and at first integers had their own type number. */
+    /** The form of compilers from April 2023 to May 2024: rows are contiguous, and at first integers had a separate type number. */
     static void unpackContiguous(VmCall call) {
         unpack(call, false);
     }
@@ -207,7 +207,7 @@ final class Packing {
         }
     }
 
-    /** Positions of a matrix's elements in its tiled form, in elements. */
+    /** Positions of a matrix's elements in the tiled form, in elements. */
     private static final class Tiling {
         private final long rowTiles;
         private final long columnTiles;

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The iteration order of a two-dimensional function over its operands: rows as few and as long as possible, each in pieces that fit the
- * scratch arrays.
+ * The iteration order of a two-dimensional function over its operands: rows as few and as long as possible, each in
+ * pieces fitting the scratch arrays.
  */
 final class Rows {
     /** Elements of a piece: three such arrays fit in the L1 cache. */
@@ -52,7 +52,7 @@ final class Rows {
         }
     }
 
-    /** The computation on a piece of a row; {@link #at} gives the positions of its first elements. */
+    /** The computation on a piece of a row; {@link #at} gives the positions of the first elements. */
     @FunctionalInterface
     interface Piece {
         void run(long row, long first, int count);

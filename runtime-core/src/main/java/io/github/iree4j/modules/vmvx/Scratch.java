@@ -2,7 +2,7 @@ package io.github.iree4j.modules.vmvx;
 
 import java.util.Arrays;
 
-/** Scratch arrays of one context, kept between calls: HotSpot vectorises loops over arrays. */
+/** Scratch arrays of a context, kept between calls: HotSpot vectorises loops over arrays. */
 final class Scratch {
     private static final int SLOTS = 4;
 

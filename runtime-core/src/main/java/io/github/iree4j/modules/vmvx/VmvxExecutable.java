@@ -26,19 +26,21 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A loaded VMVX executable. Its functions take local memory, constants, a list of bindings and nine numbers, and run once per workgroup.
+ * A loaded VMVX executable. The executable's functions take local memory, constants, a list of bindings and nine
+ * numbers, and run once per workgroup.
  *
- * <p>Each worker has its own context, created at its first dispatch, so workgroups on different workers share only the module.
+ * <p>Each worker has a separate context, created at the worker's first dispatch, so workgroups on different workers
+ * share only the module.
  */
 final class VmvxExecutable implements LoadedExecutable {
     private static final CallingConvention EXPORT = CallingConvention.parse("0rrriiiiiiiii_v");
     private static final CallingConvention SET_CONSTANTS_CONVENTION = CallingConvention.parse("0r_v");
     private static final String SET_CONSTANTS = "__set_constants";
 
-    /** Exports that are not kernels. Any other name may be one: {@code __builtin_splat_i64} is the compiler's own. */
+    /** Exports other than kernels. Any other name may belong to a kernel: {@code __builtin_splat_i64} comes from the compiler. */
     private static final Set<String> NOT_KERNELS = Set.of("__init", "__deinit", "__notify", SET_CONSTANTS);
 
-    /** The maximum that the 16-bit count of 4096-byte pages in compiled CPU code can express. */
+    /** The maximum expressible by the 16-bit count of 4096-byte pages in compiled CPU code. */
     private static final long MAX_LOCAL_MEMORY = 65_535L * 4096;
 
     private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -75,7 +77,7 @@ final class VmvxExecutable implements LoadedExecutable {
                     attribute(function, "local_memory", 0, MAX_LOCAL_MEMORY)));
         }
         // Create the first worker's context now, so that errors in the module show at load time.
-        workers.set(0, new WorkerContext(() -> false)); // an interrupt ends its initialiser
+        workers.set(0, new WorkerContext(() -> false)); // an interrupt ends the module's initialiser
     }
 
     private static int attribute(VmFunction function, String key, int absent, long limit) {
@@ -118,8 +120,8 @@ final class VmvxExecutable implements LoadedExecutable {
             context.run(export, dispatch, begin, end);
         } finally {
             if (context.keepsBindings) {
-                // The memory may be reused from here on. What was kept is in the module's state, and is dropped with
-                // it.
+                // The memory may be reused from here on. Kept bindings are in the module's state, and are dropped with
+                // the state.
                 workers.set(worker, null);
                 context.close();
             }
@@ -143,7 +145,7 @@ final class VmvxExecutable implements LoadedExecutable {
         module.close();
     }
 
-    /** Counts references to memory lent for one dispatch. Used only by the thread of the dispatch. */
+    /** Counts references to memory lent for a dispatch. Used only by the thread of the dispatch. */
     private static final class Holders implements RefCounted {
         private int count;
 
@@ -158,7 +160,7 @@ final class VmvxExecutable implements LoadedExecutable {
         }
     }
 
-    /** The state with which one worker runs kernels; confined to that worker. */
+    /** The state of a worker for running kernels; confined to this worker. */
     private final class WorkerContext implements AutoCloseable {
         private final Context context;
         private final @Nullable Invocation[] invocations = new Invocation[functions.size()];

@@ -13,14 +13,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads {@code vmvx-bytecode-fb} executables: compiled kernels that are VM modules themselves, so they run wherever Java does. Found as
- * a service by the local device.
+ * Loads {@code vmvx-bytecode-fb} executables: compiled kernels in the form of VM modules, so the kernels run wherever
+ * Java does. Found as a service by the local device.
  */
 public final class VmvxExecutableLoader implements ExecutableLoader {
     /** The only format. */
     public static final String FORMAT = "vmvx-bytecode-fb";
 
-    /** Creates the loader, which is stateless. */
+    /** Creates the loader; loaders are stateless. */
     public VmvxExecutableLoader() {}
 
     @Override

@@ -4,8 +4,9 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmModule;
 
 /**
- * The {@code vmvx} module, version 0: the functions that a VMVX executable may import. All functions work on {@code vm.buffer}s with
- * offsets, strides and sizes in elements, each checked exactly against the buffer (signatures: {@code iree/modules/vmvx/exports.inl}).
+ * The {@code vmvx} module, version 0: the functions importable by VMVX executables. All functions work on
+ * {@code vm.buffer}s with offsets, strides and sizes in elements, each checked exactly against the buffer (signatures:
+ * {@code iree/modules/vmvx/exports.inl}).
  */
 public final class VmvxModule {
     /** The state of a context: only scratch space. */

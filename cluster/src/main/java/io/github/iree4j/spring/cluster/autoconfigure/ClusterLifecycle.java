@@ -21,13 +21,13 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * Joins the cluster when a program is loaded on a device of another node, else before the web server starts. It drains from when the application
- * begins to stop, and leaves after calls have ended, when what it had accepted from others is over. A fenced node refuses traffic, and closes
- * the application where that is wanted.
+ * Joins the cluster when a program is loaded on a device of another node, else before the web server starts. Draining
+ * starts when the application begins to stop; the node leaves after calls have ended, once the work accepted from other
+ * nodes has completed. A fenced node refuses traffic, and closes the application if configured.
  */
 final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<ApplicationEvent> {
 
-    /** Starts before programs are loaded in the background, and stops after calls have ended, whose offset from the default phase is 3072. */
+    /** Starts before programs are loaded in the background, and stops after calls have ended; the calls' offset from the default phase is 3072. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072 - 512;
 
     private static final String STOPS = "the application stops";
@@ -43,17 +43,17 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     private final ApplicationEventPublisher publisher;
     private final Runnable shutdown;
     private volatile boolean running;
-    private @Nullable ScheduledFuture<?> looking; // guarded by this; null before it has joined
+    private @Nullable ScheduledFuture<?> looking; // guarded by this; null before joining
 
     /**
      * Creates the lifecycle.
      *
-     * @param runtime whose devices of other nodes are closed with the sessions
+     * @param runtime the runtime; its devices of other nodes are closed with the sessions
      * @param interval the time between looks
-     * @param sessions how long to wait for sessions with the nodes that are there already
-     * @param draining how long work of other nodes may take to end when this one stops
-     * @param publisher the application, whose end begins the draining
-     * @param shutdown what to do when the node is fenced, besides refusing traffic; must not block
+     * @param sessions how long to wait for sessions with the nodes present already
+     * @param draining how long work of other nodes may take to end when this node stops
+     * @param publisher the application; its end begins the draining
+     * @param shutdown the action on fencing, besides refusing traffic; must not block
      */
     ClusterLifecycle(
             ClusterNode node,
@@ -132,7 +132,10 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         release();
     }
 
-    /** A store that does not answer delays the end of the application for a little only: the lease ends by itself. */
+    /**
+     * Releases the lease within a short time: an unresponsive store delays the end of the application only a little,
+     * because the lease ends by itself.
+     */
     private void release() {
         Duration limit = draining.dividedBy(4);
         Thread releasing =
@@ -146,7 +149,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         }
     }
 
-    /** Calls have ended: the devices of other nodes are closed in order, not lost with their sessions. */
+    /** Closes the devices of other nodes after calls have ended: in order, not lost with their sessions. */
     private void closeDevices() {
         for (Device device : runtime.devices()) {
             if (runtime.isRemote(runtime.nameOf(device))) {
@@ -176,7 +179,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
             shutdown.run();
         } else if (event instanceof ContextClosedEvent closed
                 && closed.getSource().equals(publisher)) {
-            node.goAway(STOPS); // before the web server stops, so that peers choose others from now on
+            node.goAway(STOPS); // before the web server stops, so peers choose other nodes from now on
         } else if (event instanceof AvailabilityChangeEvent<?> change
                 && change.getState() == ReadinessState.ACCEPTING_TRAFFIC
                 && node.fenced() != null) {

@@ -10,7 +10,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.concurrent.Executor;
 import org.springframework.context.ApplicationEventPublisher;
 
-/** Keeps what happens in the cluster among the recent events, and publishes when this node is fenced. */
+/** Keeps the cluster's events among the recent events, and publishes the fencing of this node. */
 final class ClusterPublisher implements ClusterListener {
 
     private final NodeIdentity identity;
@@ -21,7 +21,7 @@ final class ClusterPublisher implements ClusterListener {
     /**
      * Creates a publisher.
      *
-     * @param executor calls the listeners, which may block
+     * @param executor calls the listeners; listeners may block
      */
     ClusterPublisher(NodeIdentity identity, IreeEvents events, ApplicationEventPublisher publisher, Executor executor) {
         this.identity = identity;

@@ -27,7 +27,7 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.util.StringUtils;
 
-/** The options of a node's parts, of its properties; a wrong one is named with what it may be. */
+/** The options of a node's parts, derived from properties; errors name a wrong property with its permitted values. */
 final class ClusterSettings {
 
     private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?(.+?)]?:([0-9]{1,5})");
@@ -39,7 +39,7 @@ final class ClusterSettings {
     private final @Nullable SslBundle ssl;
     private final InetAddress address;
 
-    /** Looks up the SSL bundle, and the address to listen on: once, so that what is checked is what is used. */
+    /** Looks up the SSL bundle, and the address to listen on: once, so that the checked values are the used values. */
     ClusterSettings(IreeClusterProperties properties, Supplier<@Nullable SslBundles> bundles) {
         this.properties = properties;
         String name = properties.ssl().bundle();
@@ -192,7 +192,7 @@ final class ClusterSettings {
                 properties.discovery().hosts().stream().map(this::membership).toList());
     }
 
-    /** The port of membership is the one behind that of data. */
+    /** Returns the address of the membership; the port follows the data port. */
     private InetSocketAddress membership(String host) {
         boolean whole = HOST_AND_PORT.matcher(host).matches();
         InetSocketAddress data = address(
@@ -222,7 +222,7 @@ final class ClusterSettings {
                         ssl.getManagers().getKeyManagers()[0], ssl.getManagers().getTrustManagers()[0]);
     }
 
-    /** Longer than it takes to notice that a process has died. */
+    /** Returns a time longer than the detection of a dead process. */
     Duration grace() {
         IreeClusterProperties.FailureDetection detection = properties.failureDetection();
         return detection.timeout().plus(detection.verify()).plusSeconds(2);
@@ -247,7 +247,7 @@ final class ClusterSettings {
                         .formatted(hostName));
     }
 
-    /** For clusters without a store that the nodes share: the name says it. */
+    /** Returns the cluster's id, derived from the name, for clusters without a shared store. */
     long clusterId() {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256")

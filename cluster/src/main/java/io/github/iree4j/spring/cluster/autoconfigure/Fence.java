@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Passes the loss of the lease to the node, which may not exist yet. */
+/** Passes the loss of the lease to the node; the node may not exist yet. */
 final class Fence implements Consumer<IreeException> {
 
     private final AtomicReference<@Nullable IreeException> cause = new AtomicReference<>();

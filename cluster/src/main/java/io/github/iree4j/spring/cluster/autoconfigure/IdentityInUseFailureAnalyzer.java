@@ -8,7 +8,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Failure analyzer for a node whose identity file another node uses. */
+/** Failure analyzer for a node with an identity file used by another node. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class IdentityInUseFailureAnalyzer extends AbstractFailureAnalyzer<IreeException> {
 

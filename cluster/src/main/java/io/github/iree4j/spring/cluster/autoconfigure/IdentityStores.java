@@ -17,9 +17,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/** Makes the store of identities that the properties ask for. */
+/** Creates the store of identities selected by the properties. */
 final class IdentityStores {
-    private static final String RATIS_METRICS = "org.apache.ratis.metrics.impl.MetricRegistriesImpl"; // it needs one
+    private static final String RATIS_METRICS = "org.apache.ratis.metrics.impl.MetricRegistriesImpl"; // needed by Ratis
     private static final String RATIS = "org.apache.ratis.grpc.GrpcTlsConfig";
     private static final String JACKSON = "tools.jackson.databind.json.JsonMapper";
 
@@ -36,9 +36,9 @@ final class IdentityStores {
     }
 
     /**
-     * Makes the store.
+     * Creates the store.
      *
-     * @param database the application's database, when there is one
+     * @param database the application's database, if any
      */
     IdentityStore make(Supplier<@Nullable DataSource> database) {
         return switch (identity.type()) {

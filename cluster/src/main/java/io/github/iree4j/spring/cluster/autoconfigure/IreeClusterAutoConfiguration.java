@@ -46,8 +46,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for a node of a cluster. The lease comes before the devices, whose timelines have the machine and
- * session of it in their names.
+ * {@link AutoConfiguration Auto-configuration} for a node of a cluster. The lease precedes the devices, because the
+ * names of the devices' timelines contain the lease's machine and session.
  */
 @AutoConfiguration(
         before = IreeAutoConfiguration.class,
@@ -84,7 +84,7 @@ public final class IreeClusterAutoConfiguration {
         return new Fence();
     }
 
-    /** Looks after the lease and the node. */
+    /** Schedules the regular checks of the lease and the node. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean(name = "ireeClusterScheduler")
     SimpleAsyncTaskScheduler ireeClusterScheduler() {
@@ -135,7 +135,7 @@ public final class IreeClusterAutoConfiguration {
                 lease.identity(), events, publisher, new SimpleAsyncTaskExecutor("iree-cluster-event-"));
     }
 
-    /** One thread, so that views are handled in order. */
+    /** A single thread, so views are handled in order. */
     @Bean(destroyMethod = "shutdown")
     @ConditionalOnMissingBean(name = "ireeClusterExecutor")
     ExecutorService ireeClusterExecutor() {
@@ -143,7 +143,7 @@ public final class IreeClusterAutoConfiguration {
                 Thread.ofPlatform().daemon().name("iree-cluster-view").factory());
     }
 
-    /** Devices of other nodes are opened when programs are loaded on them, which may be before the application has started. */
+    /** Devices of other nodes are opened when programs are loaded on such devices, possibly before the application has started. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeClusterDevices")
     IreeDeviceCustomizer ireeClusterDevices(
@@ -233,7 +233,7 @@ public final class IreeClusterAutoConfiguration {
         Runnable shutdown = properties.onFence() == OnFence.SHUTDOWN
                 ? () -> {
                     AvailabilityChangeEvent.publish(
-                            context, LivenessState.BROKEN); // also for one that hangs as it closes
+                            context, LivenessState.BROKEN); // also for an application hanging on close
                     Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close);
                 }
                 : () -> {};
@@ -247,7 +247,7 @@ public final class IreeClusterAutoConfiguration {
                 ireeClusterScheduler,
                 properties.failureDetection().interval(),
                 properties.data().connectTimeout(),
-                phase.multipliedBy(2).dividedBy(3), // leaving takes some of it
+                phase.multipliedBy(2).dividedBy(3), // leaving takes a part
                 context,
                 shutdown);
     }

@@ -20,7 +20,7 @@ public final class IreeClusterHealthAutoConfiguration {
     /** For Spring. */
     IreeClusterHealthAutoConfiguration() {}
 
-    // Not on the class: its condition would be loaded even without health support.
+    // Not on the class: the condition would be loaded even without health support.
     @Bean
     @ConditionalOnEnabledHealthIndicator("ireeCluster")
     @ConditionalOnMissingBean(name = "ireeClusterHealthIndicator")

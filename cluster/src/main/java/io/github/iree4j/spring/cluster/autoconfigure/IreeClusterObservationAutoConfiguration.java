@@ -22,7 +22,7 @@ public final class IreeClusterObservationAutoConfiguration {
     /** For Spring. */
     IreeClusterObservationAutoConfiguration() {}
 
-    /** The application's own tracer and registry, wherever they are defined. */
+    /** The application's own tracer and registry, defined anywhere. */
     @Bean
     @ConditionalOnMissingBean
     RemoteTracer ireeClusterTracer(

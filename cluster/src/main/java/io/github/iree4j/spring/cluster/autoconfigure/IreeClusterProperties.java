@@ -13,13 +13,13 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether this process is a node of a cluster. Without it no socket is opened.
  * @param name Name of the cluster, the same on all nodes.
- * @param advertise Host name or address that other nodes use. The bind address when unset.
- * @param insecure Whether plain text is allowed where other machines reach this one.
- * @param onFence What happens when this node must not use its identity any more.
- * @param serve Names of the devices that other nodes may use. All when empty.
- * @param bind Where this node listens.
- * @param discovery How this node finds the others.
- * @param identity Which machine index and session this node has.
+ * @param advertise Host name or address used by other nodes. The bind address when unset.
+ * @param insecure Whether plain text is allowed where other machines reach this machine.
+ * @param onFence Action when this node must not use its identity any more.
+ * @param serve Names of the devices for use by other nodes. All devices when empty.
+ * @param bind Address and ports of this node.
+ * @param discovery Discovery of the other nodes.
+ * @param identity Machine index and session of this node.
  * @param failureDetection When other nodes count as lost.
  * @param ssl Mutual TLS.
  * @param data Sessions with other nodes.
@@ -39,9 +39,9 @@ public record IreeClusterProperties(
         @DefaultValue Ssl ssl,
         @DefaultValue Data data) {
 
-    /** What to do when this node is fenced. */
+    /** The action when this node is fenced. */
     public enum OnFence {
-        /** Close the application, so that whatever supervises the process starts it again with a new session. */
+        /** Close the application, so the supervisor of the process starts the application again with a new session. */
         SHUTDOWN,
         /** Refuse traffic and keep the application open. */
         REFUSE_TRAFFIC
@@ -57,20 +57,20 @@ public record IreeClusterProperties(
 
     /** Where sessions are counted. */
     public enum IdentityType {
-        /** In a file of each node, whose machine index is configured. */
+        /** In a file of each node, with a configured machine index. */
         STATIC,
-        /** In a database that the nodes share. */
+        /** In a database shared by the nodes. */
         JDBC,
         /** In leases of Kubernetes. */
         KUBERNETES,
-        /** In a log that three or more nodes keep together, by Apache Ratis. */
+        /** In a log kept together by three or more nodes, by Apache Ratis. */
         RATIS
     }
 
     /**
-     * Where this node listens.
+     * Address and ports of this node.
      *
-     * @param address Address to listen on. One address of this machine, not all of them.
+     * @param address Address to listen on. A single address of this machine, not all addresses.
      * @param port First of three consecutive ports: data, membership, failure detection.
      */
     public record Bind(
@@ -78,11 +78,11 @@ public record IreeClusterProperties(
             @DefaultValue("7600") int port) {}
 
     /**
-     * How this node finds the others.
+     * Discovery of the other nodes.
      *
-     * @param type Way to find them.
+     * @param type Way to find the other nodes.
      * @param hosts Hosts and first ports of some or all nodes, as host:port.
-     * @param query Name whose address records are the nodes. All of them use the same ports.
+     * @param query Name with the nodes as address records. All nodes use the same ports.
      */
     public record Discovery(
             @DefaultValue("static") DiscoveryType type,
@@ -90,16 +90,18 @@ public record IreeClusterProperties(
             @Name("dns") @Nullable String query) {}
 
     /**
-     * Which machine index and session this node has.
+     * Machine index and session of this node.
      *
      * @param type Where sessions are counted.
-     * @param machine Machine index of this node, 0 to 255, when they are counted in files or in a log of the nodes. The number at the end of the host name when unset.
-     * @param file File that counts the sessions of this machine index. It must outlive the process, and only this node may use it.
+     * @param machine Machine index of this node, 0 to 255, when sessions are counted in files or in a log of the nodes.
+     *     The number at the end of the host name when unset.
+     * @param file File counting the sessions of this machine index. The file must outlive the process, and only this
+     *     node may use the file.
      * @param machines Number of machine indices, 1 to 256, when sessions are not counted in files.
      * @param createTables Whether to create the tables in the database unless they exist.
-     * @param leaseDuration Time after which another node may use the machine index of one that is silent.
-     * @param kubernetes The API of Kubernetes, when sessions are counted in leases of it.
-     * @param ratis The log, when the nodes keep one.
+     * @param leaseDuration Time after which another node may use the machine index of a silent node.
+     * @param kubernetes The API of Kubernetes, when sessions are counted in Kubernetes leases.
+     * @param ratis The log, when the nodes keep a log.
      */
     public record Identity(
             @DefaultValue("static") IdentityType type,
@@ -112,10 +114,12 @@ public record IreeClusterProperties(
             @DefaultValue Ratis ratis) {}
 
     /**
-     * The log of sessions that nodes keep together.
+     * The log of sessions kept together by the nodes.
      *
-     * @param peers Hosts and ports of three or more nodes, as host:port: the same list on all nodes, in the order of their machine indices.
-     * @param directory Directory of the log of this node, which the property for the machine index finds in the list. It must outlive the process.
+     * @param peers Hosts and ports of three or more nodes, as host:port: the same list on all nodes, in the order of
+     *     their machine indices.
+     * @param directory Directory of this node's log. The machine index selects this node in the list of peers. The
+     *     directory must outlive the process.
      * @param patience Time to wait at the start for more than half of the nodes.
      */
     public record Ratis(
@@ -126,10 +130,12 @@ public record IreeClusterProperties(
     /**
      * The API of Kubernetes.
      *
-     * @param server Address of the API server, such as https://10.0.0.1:443. What the pod is told when unset.
-     * @param namespace Namespace of the leases. That of the pod when unset.
-     * @param token File with the token to send. That of the pod's service account when no server is set either.
-     * @param authorities File with the certificates of those that may have issued the server's, as PEM. That of the pod when no server is set either.
+     * @param server Address of the API server, such as https://10.0.0.1:443. The address provided to the pod when
+     *     unset.
+     * @param namespace Namespace of the leases. The namespace of the pod when unset.
+     * @param token File with the token to send. The token of the pod's service account when no server is set either.
+     * @param authorities File with the certificates of possible issuers of the server's certificate, as PEM. The file
+     *     of the pod when no server is set either.
      */
     public record Kubernetes(
             @Nullable String server,
@@ -140,9 +146,9 @@ public record IreeClusterProperties(
     /**
      * When other nodes count as lost.
      *
-     * @param timeout Time that a node may be silent before it is suspected.
+     * @param timeout Time of silence before a node is suspected.
      * @param interval Time between two signs of life.
-     * @param verify Time that a suspected node has to answer.
+     * @param verify Time for a suspected node to answer.
      */
     public record FailureDetection(
             @DefaultValue("3s") Duration timeout,
@@ -152,7 +158,7 @@ public record IreeClusterProperties(
     /**
      * Mutual TLS.
      *
-     * @param bundle Name of the SSL bundle with the key of this node and the authorities that it trusts.
+     * @param bundle Name of the SSL bundle with the key of this node and the trusted authorities.
      */
     public record Ssl(@Nullable String bundle) {
         /** An empty name is none. */
@@ -164,14 +170,15 @@ public record IreeClusterProperties(
     /**
      * Sessions with other nodes.
      *
-     * @param chunkSize Size of the pieces in which buffers travel, 1KB to 1MB.
-     * @param commandWindow Number of operations that one peer may have in progress, 1 to 65536.
-     * @param memoryLimit Memory that one peer may allocate on each device.
-     * @param contentLimit Code, constants and parameters of other nodes that are kept, so that they come once.
-     * @param queueWindow Amount of small frames that may wait to be written.
-     * @param bulkWindow Amount of pieces of buffers that may wait to be written.
-     * @param separateBulkConnection Whether buffers travel on a connection of their own, so that they delay operations less.
-     * @param connectTimeout Time that establishing a connection may take.
+     * @param chunkSize Size of the transferred pieces of buffers, 1KB to 1MB.
+     * @param commandWindow Maximum number of operations of a peer in progress, 1 to 65536.
+     * @param memoryLimit Maximum memory allocated by a peer on each device.
+     * @param contentLimit Maximum size of kept code, constants and parameters of other nodes. Kept contents are sent
+     *     only once.
+     * @param queueWindow Maximum amount of small frames waiting for writing.
+     * @param bulkWindow Maximum amount of pieces of buffers waiting for writing.
+     * @param separateBulkConnection Whether buffers are sent on a separate connection, to delay operations less.
+     * @param connectTimeout Maximum time for establishing a connection.
      */
     public record Data(
             @DefaultValue("256KB") DataSize chunkSize,

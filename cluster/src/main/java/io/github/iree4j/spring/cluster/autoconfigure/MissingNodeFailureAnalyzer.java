@@ -9,7 +9,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Failure analyzer for programs on a device of a node that is not there. */
+/** Failure analyzer for programs on a device of a missing node. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class MissingNodeFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLoadException> {
 

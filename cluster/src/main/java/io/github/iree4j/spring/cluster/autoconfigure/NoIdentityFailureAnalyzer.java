@@ -9,7 +9,7 @@ import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Failure analyzer for a node that gets no identity: its store is away, damaged, or has none left. */
+/** Failure analyzer for a node without an identity: the store is unavailable, damaged, or exhausted. */
 final class NoIdentityFailureAnalyzer extends AbstractFailureAnalyzer<IreeException> {
     private static final Set<String> BEANS = Set.of("ireeIdentityStore", "ireeLease");
 

@@ -27,8 +27,8 @@ import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Loads programs again when a node is there whose devices they use: those that could not be loaded without it, and those whose device was lost
- * with its session before. They have the state of a program that was just loaded.
+ * Loads programs again when a node with devices used by the programs appears: programs not loaded for want of the node,
+ * and programs with a device lost with the node's session. Reloaded programs have the state of newly loaded programs.
  */
 final class ProgramReloads implements SmartInitializingSingleton, ApplicationListener<ApplicationEvent> {
 
@@ -39,12 +39,12 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
     private final IreeEvents events;
     private final Executor executor;
     private final Map<Long, ClusterMember> connected = new ConcurrentHashMap<>(); // by incarnation
-    private volatile @Nullable Programs programs; // null until the application has its beans
+    private volatile @Nullable Programs programs; // null before the application's beans exist
 
     /**
-     * Creates it.
+     * Creates the reloads.
      *
-     * @param executor runs tasks that may block
+     * @param executor runs tasks; tasks may block
      */
     ProgramReloads(ObjectProvider<Programs> provider, IreeProperties properties, IreeEvents events, Executor executor) {
         this.provider = provider;
@@ -58,7 +58,7 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         programs = provider.getIfAvailable();
     }
 
-    /** What this learns from the node. Not a bean: that is the application's, or what publishes events. */
+    /** Returns the listener for events of the node. Not a bean: the listener bean belongs to the application, or publishes events. */
     ClusterListener listener() {
         return new ClusterListener() {
             @Override
@@ -74,7 +74,10 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         };
     }
 
-    /** The node may have come before the end of its last session was noticed, or while a program still waited for it in vain. */
+    /**
+     * The node may have come before the end of the node's last session was noticed, or while a program was still
+     * waiting for the node and then failed.
+     */
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
         if (event instanceof DeviceLostEvent || event instanceof ProgramStatusEvent now && misses(now.status())) {
@@ -82,7 +85,7 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         }
     }
 
-    /** Whether a program failed for want of a node. One that fails otherwise would fail again. */
+    /** Returns whether a program failed for want of a node. A program failed for another reason would fail again. */
     private static boolean misses(ProgramStatus status) {
         return status.state() == ProgramState.FAILED
                 && status.failure() instanceof ProgramLoadException failure
@@ -101,7 +104,7 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         for (ProgramStatus each : all.statuses()) {
             ProgramSource source = each.source();
             if (!connected.containsKey(peer.identity().incarnation())) {
-                return; // it is gone again, and loading would wait for it
+                return; // the node has gone again, and loading would wait for the node
             }
             if (source.devices().stream().anyMatch(name -> isAt(name, peer)) && isDown(all, each)) {
                 log.info("loading program '{}' again, since {} is there", source.name(), peer);

@@ -7,7 +7,7 @@ import io.micrometer.observation.docs.ObservationDocumentation;
 
 /** Documents the observations of a cluster. */
 public enum ClusterObservationDocumentation implements ObservationDocumentation {
-    /** A command of another node whose submitter is traced: from when all that it waits for is reached to its end. */
+    /** A command of another node with a traced submitter: from the time when all waits are satisfied, to the end of the command. */
     COMMAND {
         @Override
         public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
@@ -32,13 +32,13 @@ public enum ClusterObservationDocumentation implements ObservationDocumentation 
 
     /** Tags of metrics and spans. */
     public enum LowCardinality implements KeyName {
-        /** What it does: execute, fill, copy, upload, download or update. */
+        /** The kind of command: execute, fill, copy, upload, download or update. */
         COMMAND("command"),
         /** Id of the device. */
         DEVICE("device"),
-        /** Machine index of the node that submitted it. */
+        /** Machine index of the submitting node. */
         MACHINE("machine"),
-        /** Status code of its end, such as OK or ABORTED. */
+        /** Status code at the end, such as OK or ABORTED. */
         OUTCOME("outcome");
 
         private final String key;
@@ -55,15 +55,15 @@ public enum ClusterObservationDocumentation implements ObservationDocumentation 
 
     /** Tags of spans only. */
     public enum HighCardinality implements KeyName {
-        /** The node that submitted it. */
+        /** The submitting node. */
         PEER("iree.peer"),
         /** Index of the queue. */
         QUEUE("iree.queue"),
-        /** Number of its steps. */
+        /** Number of the command's steps. */
         STEPS("iree.steps"),
-        /** The timeline of the submitter under which the queue runs here. */
+        /** The submitter's timeline for the queue's commands here. */
         LANE("iree.lane"),
-        /** What it raises that timeline to. */
+        /** The epoch that the command raises the lane to. */
         LANE_EPOCH("iree.lane.epoch");
 
         private final String key;

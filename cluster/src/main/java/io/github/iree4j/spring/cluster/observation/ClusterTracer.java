@@ -13,8 +13,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Continues traces at other nodes: sends the span of the submitting thread along, and observes the commands that come with one. Observations
- * start and stop on the threads that complete work, as those of local calls stop; their handlers must not block.
+ * Continues traces at other nodes: sends the span of the submitting thread along, and observes commands received with a
+ * span. Observations start and stop on the threads completing work, as observations of local calls stop; the handlers
+ * must not block.
  */
 public final class ClusterTracer implements RemoteTracer {
 

@@ -6,7 +6,7 @@ import io.micrometer.observation.transport.Kind;
 import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 
-/** Context of an observed command of another node: its parent is the span of the thread that submitted it. */
+/** Context of an observed command of another node; the parent is the span of the submitting thread. */
 public final class CommandObservationContext extends ReceiverContext<RemoteWork> {
 
     /**
@@ -19,7 +19,7 @@ public final class CommandObservationContext extends ReceiverContext<RemoteWork>
         setCarrier(work);
     }
 
-    /** The field of one of the usual forms of propagation, whichever is configured to be read. */
+    /** Returns a field of a usual propagation format, for any configured reader. */
     private static @Nullable String field(TraceParent parent, String key) {
         return switch (key) {
             case "traceparent" -> "00-%s-%s-01".formatted(parent.traceId(), parent.spanId());

@@ -12,7 +12,7 @@ import java.util.Objects;
 /** Default convention of observed commands: {@code iree.cluster.commands} with command, device, peer and outcome. */
 public class DefaultCommandObservationConvention implements CommandObservationConvention {
 
-    /** Name of the observation, and of its timer. */
+    /** Name of the observation, and of the timer. */
     public static final String NAME = "iree.cluster.commands";
 
     /** Creates the convention. */

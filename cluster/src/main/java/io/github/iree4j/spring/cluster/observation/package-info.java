@@ -1,4 +1,4 @@
-/** Observations of what a node runs for others, in the traces of those who submitted it. */
+/** Observations of commands run by a node for other nodes, in the traces of the submitters. */
 @NullMarked
 package io.github.iree4j.spring.cluster.observation;
 

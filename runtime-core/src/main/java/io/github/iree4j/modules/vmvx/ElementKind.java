@@ -112,7 +112,7 @@ enum ElementKind {
      * Each kind has a separate loop, so that the loops are compiled separately.
      *
      * @param from the memory
-     * @param the position of the first element, in elements
+     * @param at position of the first element, in elements
      * @param first number of elements until the first skip
      * @param run number of elements between skips
      * @param skip elements from the end of a run to the start of the next

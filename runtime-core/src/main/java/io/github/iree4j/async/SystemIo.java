@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asynchronous operations of the operating system and of drivers, completed by a {@link Proactor}: file transfers, readiness of
- * descriptors, and operations whose completion driver threads report.
+ * Asynchronous operations of the operating system and of drivers, completed by a {@link Proactor}: file transfers,
+ * readiness of descriptors, and operations with completions reported by driver threads.
  *
- * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by the kernel
- * (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a thread pool, which does not need
- * the native library. All else needs that library.
+ * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by
+ * the kernel (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a
+ * thread pool, which does not need the native library. All other operations need this library.
  */
 public final class SystemIo implements AutoCloseable {
     /** System property: whether to use the kernel's io_uring where permitted; {@code true} by default. */
@@ -34,7 +34,7 @@ public final class SystemIo implements AutoCloseable {
     private final @Nullable SystemSource source;
     private final Proactor proactor;
 
-    /** Which file backend to use. */
+    /** The file backend to use. */
     enum Files {
         /** The best available. */
         BEST,
@@ -98,9 +98,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Creates an instance whose proactor the caller drives.
+     * Creates an instance with a proactor driven by the caller.
      *
-     * @param name what to call it in messages
+     * @param name the name in messages
      * @param nanoClock the time in nanoseconds, from any origin
      * @return the instance; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors
@@ -114,9 +114,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Creates an instance with a daemon thread of its own.
+     * Creates an instance with a dedicated daemon thread.
      *
-     * @param name what to call it in messages, and its thread
+     * @param name the name in messages, and of the thread
      * @return the instance; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors
      */
@@ -129,9 +129,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Returns the loop on which completions run.
+     * Returns the loop running the completions.
      *
-     * @return the proactor; closing it closes this
+     * @return the proactor; closing the proactor closes this instance
      */
     public Proactor proactor() {
         return proactor;
@@ -147,14 +147,14 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Opens a file for transfers at any offset. Blocks while the system opens it.
+     * Opens a file for transfers at any offset. Blocks while the system opens the file.
      *
-     * @param path where it is; it must exist
-     * @param read whether it is to be read
-     * @param write whether it is to be written
+     * @param path the path of an existing file
+     * @param read whether reads are allowed
+     * @param write whether writes are allowed
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything but a regular file; RESOURCE_EXHAUSTED without
-     *     descriptors
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything but a regular file;
+     *     RESOURCE_EXHAUSTED without descriptors
      */
     public AsyncFile open(Path path, boolean read, boolean write) {
         try {
@@ -171,12 +171,13 @@ public final class SystemIo implements AutoCloseable {
     /**
      * Waits for an event. From any thread.
      *
-     * @param event the event; retained until it is over
-     * @param onReadable called with 0 when it is readable; with UNAVAILABLE when it can no longer become readable because its other end was
-     *     closed; with ABORTED when it is a sync_fd whose work has failed, CANCELLED when that was cancelled
-     * @return cancels the wait: if that succeeds the completion is never called
-     * @throws IreeException INVALID_ARGUMENT when the event is of a kind that cannot be waited for; FAILED_PRECONDITION when it is closed;
-     *     UNAVAILABLE without the native library; the proactor's failure when it has ended
+     * @param event the event; retained until the wait has ended
+     * @param onReadable called with 0 when the event is readable; with UNAVAILABLE when the event can no longer become
+     *     readable because its other end was closed; with ABORTED for a sync_fd with failed work, CANCELLED for a
+     *     sync_fd with cancelled work
+     * @return cancels the wait: if the cancellation succeeds, the completion is never called
+     * @throws IreeException INVALID_ARGUMENT when the kind of event cannot be waited for; FAILED_PRECONDITION when the
+     *     event is closed; UNAVAILABLE without the native library; the proactor's failure when the proactor has ended
      */
     public Cancellation watch(SystemEvent event, Completion onReadable) {
         Cancellation watch = source().watches().add(event, onReadable);
@@ -185,13 +186,13 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Announces a driver operation whose completion a driver thread will push to the {@link #completionRing()}. From any thread, before the
-     * operation is submitted: this reserves a place in the ring.
+     * Announces a driver operation with a completion pushed by a driver thread to the {@link #completionRing()}. From
+     * any thread, before the operation is submitted: the announcement reserves a place in the ring.
      *
      * @param completion receives the driver's number when the pushed status is OK
      * @return the token to push
-     * @throws IreeException RESOURCE_EXHAUSTED when too many are in flight; UNAVAILABLE without the native library; the proactor's failure
-     *     when it has ended
+     * @throws IreeException RESOURCE_EXHAUSTED when too many are in flight; UNAVAILABLE without the native library; the
+     *     proactor's failure when the proactor has ended
      */
     public long expect(Completion completion) {
         long token = source().drivers().begin(completion);
@@ -202,18 +203,18 @@ public final class SystemIo implements AutoCloseable {
     /**
      * Withdraws an announcement, because the operation could not be submitted and will push nothing.
      *
-     * @param token what {@link #expect} returned
-     * @return true if its completion will never be called because of this call
+     * @param token the token returned by {@link #expect}
+     * @return true if the completion will never be called because of this call
      */
     public boolean abandon(long token) {
         return source().drivers().abandon(token);
     }
 
     /**
-     * Returns the ring that drivers push to. If unannounced pushes fill the ring, the proactor fails with ABORTED, because completions were
-     * lost and it is unknown which operations have ended.
+     * Returns the ring filled by drivers. If unannounced pushes fill the ring, the proactor fails with ABORTED, because
+     * completions were lost and the set of ended operations is unknown.
      *
-     * @return the ring, borrowed; no driver may push once this is closed
+     * @return the ring, borrowed; no driver may push after this instance is closed
      * @throws IreeException UNAVAILABLE without the native library
      */
     CompletionRing completionRing() {

@@ -8,7 +8,7 @@ public final class JsonText {
      * Appends a string with its quotes.
      *
      * @param value any text
-     * @param target takes it
+     * @param target the destination
      */
     public static void quote(String value, StringBuilder target) {
         target.append('"');

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads JSON and a part of YAML: mappings and lists in block or flow style, and scalars that are plain, in single or in double
- * quotes. No anchors, tags, block scalars or several documents; a key occurs once. Every scalar is a string, null and ~ are empty. For untrusted text:
- * time and memory are linear in its length.
+ * Reads JSON and a part of YAML: mappings and lists in block or flow style, and scalars that are plain, in single or in
+ * double quotes. No anchors, tags, block scalars or several documents; a key occurs once. Every scalar is a string,
+ * null and ~ are empty. For untrusted text: time and memory are linear in the length of the text.
  */
 final class YamlReader {
     /** The longest text, in characters. */
@@ -27,7 +27,7 @@ final class YamlReader {
         this.text = text;
     }
 
-    /** Returns a map, a list or a string; INVALID_ARGUMENT with the line when it is not understood. */
+    /** Returns a map, a list or a string; INVALID_ARGUMENT with the line for unreadable text. */
     static Object read(String text) {
         if (text.length() > MAXIMUM_LENGTH) {
             throw invalid("the text has %d characters, more than %d".formatted(text.length(), MAXIMUM_LENGTH));
@@ -53,7 +53,7 @@ final class YamlReader {
 
     // ---- Block style.
 
-    /** Reads what starts here, a continuation of which is indented by more than the parent. */
+    /** Reads a value starting here; continuations are indented by more than the parent. */
     private Object block(int depth, String parent) {
         check(depth);
         int column = column();
@@ -133,7 +133,7 @@ final class YamlReader {
         }
     }
 
-    /** Reads a scalar that ends with its line, or goes on in lines that are indented by more. */
+    /** Reads a scalar ending with its line, or continued in lines with a larger indent. */
     private String scalarToEnd(int indent) {
         char first = peek();
         if (first == '"' || first == '\'') {
@@ -245,7 +245,7 @@ final class YamlReader {
         };
     }
 
-    /** What stands for no value is as good as none: the empty text. */
+    /** Returns the empty text for a plain scalar meaning no value. */
     private static String withoutNull(String plain) {
         return switch (plain) {
             case "~", "null", "Null", "NULL" -> "";
@@ -320,7 +320,7 @@ final class YamlReader {
         throw error("a text in quotes has no end");
     }
 
-    /** Appends a character of a text in quotes; the end of a line and the indent of the next are one space. */
+    /** Appends a character of a text in quotes; the end of a line and the indent of the next are a single space. */
     private void append(StringBuilder value, char c) {
         if (c != '\n' && c != '\r') {
             value.append(c == '\t' ? ' ' : c);
@@ -368,7 +368,7 @@ final class YamlReader {
         return peek() == '-' && (at + 1 == text.length() || text.charAt(at + 1) <= ' ');
     }
 
-    /** Whether a key starts here; moves. */
+    /** Returns whether a key starts here; moves. */
     private boolean isKey() {
         scalar(false);
         return at < text.length() && peek() == ':';
@@ -380,7 +380,7 @@ final class YamlReader {
         }
     }
 
-    /** Whether nothing but a comment is left of the line. */
+    /** Returns whether nothing but a comment is left of the line. */
     private boolean isEndOfLine() {
         return at >= text.length() || peek() == '\n' || peek() == '\r' || peek() == '#';
     }
@@ -401,7 +401,7 @@ final class YamlReader {
         }
     }
 
-    /** Where the next character is in its line. */
+    /** Returns the position of the next character in its line. */
     private int column() {
         int column = 0;
         for (int i = at - 1; i >= 0 && text.charAt(i) != '\n'; i--) {

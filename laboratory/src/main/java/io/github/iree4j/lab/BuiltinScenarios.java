@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** The scenarios that come with the runtime, as files beside this class. */
+/** The scenarios supplied with the runtime, as files beside this class. */
 final class BuiltinScenarios {
     private BuiltinScenarios() {}
 

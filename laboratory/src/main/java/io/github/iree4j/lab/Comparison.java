@@ -10,27 +10,28 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * One scenario, run by the scheduler with three kinds of knowledge about waits, each lane a FIFO queue.
+ * A scenario, run by the scheduler with three kinds of knowledge about waits, each lane a FIFO queue.
  *
- * @param scenario what was run, scaled
+ * @param scenario the scenario run, scaled
  * @param ways the outcomes: binary events, plain timelines, frontiers
  */
 public record Comparison(Scenario scenario, List<Way> ways) {
     /**
-     * One outcome. All figures are read off the run, but for events under {@link WaitKnowledge#EVENTS} and under
-     * {@link WaitKnowledge#TIMELINES}, and for bytes under both, which are counted from the scenario.
+     * An outcome. All figures are taken from the run, except events under {@link WaitKnowledge#EVENTS} and under
+     * {@link WaitKnowledge#TIMELINES}, and bytes under both, counted from the scenario.
      *
-     * @param knowledge what the scheduler concluded about waits
+     * @param knowledge the scheduler's conclusions about waits
      * @param makespan the tick at which the last operation ended
-     * @param events events needed: with binary events one for each wait for another queue, with timelines none, with frontiers the places
-     *     that another queue waited for
-     * @param waits waits that the hardware performed
-     * @param hostChecks waits for which the host looked at a value or an event
-     * @param heldBack operations that the host held back
-     * @param pipelined operations that were with the hardware before their inputs existed
-     * @param trackingBytes the most bytes that a buffer needs to know when it is free: a reference to an event for each use, a value for
-     *     each queue that uses it, or the frontier of its uses
-     * @param knownOrder pairs of operations of which the scheduler could tell the order from the frontier of the later one
+     * @param events events needed: with binary events an event for each wait for another queue, with timelines none,
+     *     with frontiers the places waited for by another queue
+     * @param waits waits performed by the hardware
+     * @param hostChecks waits for which the host checked a value or an event
+     * @param heldBack operations held back by the host
+     * @param pipelined operations given to the hardware before their inputs existed
+     * @param trackingBytes the most bytes needed to know when a buffer is free: a reference to an event for each use, a
+     *     value for each using queue, or the frontier of its uses
+     * @param knownOrder pairs of operations with an order known to the scheduler from the frontier of the later
+     *     operation
      * @param strangers pairs of operations that ran in a certain order although nothing links their workloads
      */
     public record Way(
@@ -68,7 +69,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      * Runs a scenario three times.
      *
      * @param scenario the scenario; each lane becomes a FIFO queue
-     * @param options how it is run; their knowledge is replaced
+     * @param options the options of the runs; their knowledge is replaced
      * @return the outcomes
      */
     public static Comparison of(Scenario scenario, LabOptions options) {
@@ -82,7 +83,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
     }
 
     /**
-     * Returns the outcome of one kind of knowledge.
+     * Returns the outcome of a kind of knowledge.
      *
      * @param knowledge the kind
      * @return its outcome
@@ -112,7 +113,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
     /**
      * Returns the outcomes as JSON.
      *
-     * @return an object with the id of the scenario and one member for each way
+     * @return an object with the id of the scenario and a member for each way
      */
     public String toJson() {
         Map<String, Object> json = new LinkedHashMap<>();

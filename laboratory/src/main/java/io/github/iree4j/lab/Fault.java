@@ -11,9 +11,9 @@ import java.util.stream.Stream;
 /**
  * An injected failure or delay in a run.
  *
- * @param kind what goes wrong
- * @param target a class of hardware, a machine or an operation; a machine stands for all its hardware
- * @param tick when
+ * @param kind the kind of fault
+ * @param target a class of hardware, a machine or an operation; a machine represents all its hardware
+ * @param tick the time of the fault
  * @param factor how many times longer slow work takes, 2 to 1000; 1 for other kinds
  */
 public record Fault(Kind kind, String target, long tick, int factor) {
@@ -21,20 +21,20 @@ public record Fault(Kind kind, String target, long tick, int factor) {
 
     private static final Pattern FORM = Pattern.compile("(\\w+):(.+?)(?:\\*(\\d{1,9}))?(?:@(\\d{1,15}))?");
 
-    /** Ids may have commas: only one that another fault follows separates. */
+    /** Ids may have commas: only a comma followed by another fault separates. */
     private static final Pattern SEPARATOR = Pattern.compile(",(?=(?i:kill|lose|slow|fail|exhaust):)");
 
     /** Kinds of faults. */
     public enum Kind {
-        /** The machine is lost, with all its hardware at once. For hardware and operations: the machine that they are on. */
+        /** The machine is lost, with all its hardware at once. For hardware and operations: the machine containing or running the target. */
         KILL,
-        /** The hardware is lost: all work on it fails. For an operation: the hardware that runs it. */
+        /** The hardware is lost: all work on the hardware fails. For an operation: the hardware running the operation. */
         LOSE,
-        /** Operations that start at the tick or later take longer. */
+        /** Operations starting at the tick or later take longer. */
         SLOW,
-        /** Operations that run at the tick fail when they end; an operation named by its id fails whenever it runs. */
+        /** Operations running at the tick fail when they end; an operation named by its id fails whenever it runs. */
         FAIL,
-        /** The first operation that starts at the tick or later gets no memory: it fails with RESOURCE_EXHAUSTED when it ends. */
+        /** The first operation starting at the tick or later gets no memory: the operation fails with RESOURCE_EXHAUSTED at its end. */
         EXHAUST
     }
 
@@ -48,9 +48,9 @@ public record Fault(Kind kind, String target, long tick, int factor) {
      * Reads a list of faults.
      *
      * @param list faults in the form of {@link #parse}, separated by commas
-     * @param most how many there may be
+     * @param most the most faults
      * @return the faults
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when there are more, or one is none
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when there are more, or for an invalid fault
      */
     public static List<Fault> parseList(String list, int most) {
         String[] parts = SEPARATOR.split(list, most + 1);
@@ -61,11 +61,12 @@ public record Fault(Kind kind, String target, long tick, int factor) {
     }
 
     /**
-     * Reads a fault. What ends a target as a factor or a tick does is taken for that: {@code fail:a@5@0} names {@code a@5}.
+     * Reads a fault. The end of a target in the form of a factor or a tick is read as such: {@code fail:a@5@0} names
+     * {@code a@5}.
      *
      * @param text such as {@code lose:gpu@5}, {@code slow:gpu*3@5}, {@code fail:decode} or {@code exhaust:gpu@2}
      * @return the fault
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it is none
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for an invalid fault
      */
     public static Fault parse(String text) {
         Matcher form = FORM.matcher(text);
@@ -85,7 +86,7 @@ public record Fault(Kind kind, String target, long tick, int factor) {
         if (form.group(3) != null && kind == Kind.SLOW) {
             factor = Integer.parseInt(form.group(3));
         } else if (form.group(3) != null) {
-            target += "*" + form.group(3); // others have no factor
+            target += "*" + form.group(3); // other kinds have no factor
         }
         return new Fault(kind, target, form.group(4) == null ? 0 : Long.parseLong(form.group(4)), factor);
     }

@@ -14,14 +14,14 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The faults of one run. */
+/** The faults of a run. */
 final class FaultPlan {
     private final Scenario scenario;
     private final List<Fault> faults;
     private final Map<String, Integer> hardware = new HashMap<>();
     private final Set<String> machines = new HashSet<>();
     private final Map<String, String> runsOn = new HashMap<>(); // hardware by operation
-    private final Set<Fault> spent = new HashSet<>(); // of those that happen once
+    private final Set<Fault> spent = new HashSet<>(); // faults of kinds happening once
 
     FaultPlan(Scenario scenario, List<Fault> faults) {
         this.scenario = scenario;
@@ -50,12 +50,12 @@ final class FaultPlan {
         }
     }
 
-    /** Whether a fault is of hardware or of a machine, rather than of an operation. */
+    /** Returns whether a fault is of hardware or of a machine, rather than of an operation. */
     private boolean isHardware(Fault fault) {
         return hardware.containsKey(fault.target()) || machines.contains(fault.target());
     }
 
-    /** The hardware that is lost. */
+    /** Returns the lost hardware. */
     private BitSet gone(Fault fault) {
         String target = isHardware(fault) ? fault.target() : runsOn.getOrDefault(fault.target(), "");
         Integer its = hardware.get(target);
@@ -94,7 +94,7 @@ final class FaultPlan {
                         .equals(fault.target());
     }
 
-    /** An operation starts. */
+    /** Applies faults at the start of an operation. */
     void starts(LabRun.Work work, long now) {
         for (Fault each : faults) {
             if (each.kind() == Fault.Kind.EXHAUST && now >= each.tick() && isFor(each, work) && spent.add(each)) {
@@ -103,7 +103,7 @@ final class FaultPlan {
         }
     }
 
-    /** How many times longer an operation that starts takes. */
+    /** Returns how many times longer a starting operation takes. */
     long factor(LabRun.Work work, long now) {
         long factor = 1;
         for (Fault each : faults) {
@@ -114,7 +114,7 @@ final class FaultPlan {
         return factor;
     }
 
-    /** Why an operation that ends fails, or null. */
+    /** Returns why an ending operation fails, or null. */
     @Nullable
     IreeException failure(LabRun.Work work, long now) {
         if (work.exhausted) {

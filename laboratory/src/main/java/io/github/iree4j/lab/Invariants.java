@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Checks what must hold in every run: an operation starts only when everything in its frontier is over; every operation ends; those
- * that fail are those that a fault hit and what follows them, and nothing else.
+ * Checks the rules of every run: an operation starts only when everything in its frontier has ended; every operation
+ * ends; the failed operations are exactly the operations hit by a fault and their successors.
  */
 final class Invariants {
-    /** The most violations that are reported. */
+    /** The most violations reported. */
     private static final int LIMIT = 100;
 
     private final LabRun run;
@@ -60,7 +60,7 @@ final class Invariants {
             int epoch = (int) frontier.epoch(i);
             boolean own = epoch == work.epoch && work.equals(queue.issued.get(epoch));
             Map.Entry<Integer, Work> last = queue.issued.floorEntry(own ? epoch - 1 : epoch);
-            if (last != null) { // those before it on the queue ended before it
+            if (last != null) { // earlier operations of the queue ended before the last
                 checkOver(work, last.getValue());
             }
         }
@@ -71,7 +71,7 @@ final class Invariants {
 
     private void checkOver(Work work, Work before) {
         boolean neverRan =
-                before.start < 0 && before.cause != null; // its place in the order is free; what follows it fails too
+                before.start < 0 && before.cause != null; // the place in the order is free; successors fail too
         if (!neverRan && (before.end < 0 || before.end > work.start)) {
             violated("operation '%s' started at tick %d, but '%s', which it follows, ended at %d"
                     .formatted(work.operation.id(), work.start, before.operation.id(), before.end));
@@ -102,7 +102,7 @@ final class Invariants {
         }
     }
 
-    /** Whether another operation that failed was to signal a later value of a timeline that this one, or one it follows, waits for. */
+    /** Returns whether another failed operation was to signal a later value of a timeline awaited by this operation or by a predecessor. */
     private boolean waitsForFailedTimeline(Work work, BitSet failed) {
         BitSet path = (BitSet) run.graph.before(work.index).clone();
         path.set(work.index);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes maps, lists, strings, numbers and booleans as JSON, on one line each for the elements of the outermost lists. */
+/** Writes maps, lists, strings, numbers and booleans as JSON, with a separate line for each element of the outermost lists. */
 final class JsonWriter {
     private final StringBuilder out = new StringBuilder();
 
@@ -46,7 +46,7 @@ final class JsonWriter {
             case Map<?, ?> map -> members(map, depth);
             case List<?> list -> elements(list, depth);
             case String text -> JsonText.quote(text, out);
-            case null, default -> out.append(value); // null, numbers and booleans are written as they are
+            case null, default -> out.append(value); // null, numbers and booleans are written unchanged
         }
     }
 }

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Where the pools put the buffers of one run, which are charged by their names. Confined to one thread. */
+/** The blocks chosen by the pools for the buffers of a run, charged by their names. Confined to one thread. */
 final class LabBlocks implements PoolObserver {
     private final FrontierTracker tracker;
     private final Map<String, Placed> placed = new HashMap<>(); // by the name of the buffer
@@ -65,13 +65,13 @@ final class LabBlocks implements PoolObserver {
     @Override
     public void waits(Pool pool, ReservationRequest request) {}
 
-    /** The block of a buffer when it is allocated. */
+    /** Returns the block of a buffer at the allocation. */
     Block allocated(String buffer, Function<Frontier, @Nullable Map<String, Long>> values) {
         Placed its = Objects.requireNonNull(placed.get(buffer), buffer);
         return block(its, its.reuse, values.apply(its.reservation.death()));
     }
 
-    /** The block of a buffer when it is released. */
+    /** Returns the block of a buffer at the release. */
     Block released(String buffer, Function<Frontier, @Nullable Map<String, Long>> values) {
         Placed its = Objects.requireNonNull(placed.get(buffer), buffer);
         Frontier death = its.death == null ? Frontier.EMPTY : its.death;

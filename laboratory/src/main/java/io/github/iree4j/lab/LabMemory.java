@@ -21,8 +21,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one run: allocates buffers from the pools of its devices before an operation and frees them behind it, in queue order, on
- * the queue of the operation. Each allocation and release has a timeline of its own. Confined to one thread.
+ * The memory of a run: allocates buffers from the pools of its devices before an operation and frees buffers behind the
+ * operation, in queue order, on the queue of the operation. Each allocation and release has a separate timeline.
+ * Confined to one thread.
  */
 final class LabMemory implements AutoCloseable {
     /** Bytes of a unit: enough for the pools not to round up. */
@@ -32,12 +33,12 @@ final class LabMemory implements AutoCloseable {
     private final LabBlocks blocks;
     private final Map<String, Held> all = new LinkedHashMap<>(); // by the name of the buffer
     private final Map<String, Runnable> frees =
-            new HashMap<>(); // of buffers whose allocation is submitted later, by name
+            new HashMap<>(); // frees of buffers allocated by a later submission, by name
     private final List<TimelineSemaphore> timelines = new ArrayList<>();
 
     /** A buffer. */
     private static final class Held {
-        final LabRun.Work user; // allocates it
+        final LabRun.Work user; // allocating operation
         final long units;
         final Buffer buffer;
         final TimelineSemaphore ready;
@@ -46,9 +47,9 @@ final class LabMemory implements AutoCloseable {
         TimelineSemaphore freed;
 
         @Nullable
-        Operation last; // frees it
+        Operation last; // freeing operation
 
-        LabRun.@Nullable Moment closed; // when it was freed because `last` failed
+        LabRun.@Nullable Moment closed; // time of the free because `last` failed
 
         Held(LabRun.Work user, long units, Buffer buffer, TimelineSemaphore ready) {
             this.user = user;
@@ -69,7 +70,7 @@ final class LabMemory implements AutoCloseable {
         return timeline;
     }
 
-    /** Submits the allocations of an operation; returns what it waits for. */
+    /** Submits the allocations of an operation; returns the points to wait for. */
     List<Fence.Entry> allocate(LabRun.Work work, DeviceQueue queue, @Nullable Fence wait) {
         List<Fence.Entry> points = new ArrayList<>();
         work.operation.allocates().forEach((name, units) -> {
@@ -92,7 +93,7 @@ final class LabMemory implements AutoCloseable {
         return points;
     }
 
-    /** Returns the point at which an operation that frees buffers is over; null for one that frees none. */
+    /** Returns the point at the end of an operation that frees buffers; null for other operations. */
     Fence.@Nullable Entry end(Operation operation) {
         return operation.frees().isEmpty() ? null : new Fence.Entry(timeline(), 1);
     }
@@ -114,8 +115,8 @@ final class LabMemory implements AutoCloseable {
         held.freed = freed;
         held.last = operation;
         freed.whenReached(1, (_, failure) -> {
-            if (failure != null) { // nothing in queue order frees it any more
-                held.closed = run.endOf(freed); // it may have been reused behind the failure
+            if (failure != null) { // nothing in queue order frees the buffer any more
+                held.closed = run.endOf(freed); // the memory may have been reused behind the failure
                 held.buffer.close();
             }
         });
@@ -125,7 +126,7 @@ final class LabMemory implements AutoCloseable {
         }
     }
 
-    /** Allocations and releases, in the order in which the hardware executed them; `values` translates frontiers. */
+    /** Returns the allocations and releases, in the order of execution by the hardware; `values` translates frontiers. */
     List<MemoryEvent> events(Function<Frontier, @Nullable Map<String, Long>> values) {
         TreeMap<Long, MemoryEvent> events = new TreeMap<>();
         all.forEach((name, held) -> {
@@ -136,7 +137,7 @@ final class LabMemory implements AutoCloseable {
             LabRun.Moment begin = run.endOf(held.ready);
             LabRun.Moment closed = held.closed;
             if (closed != null && closed.order() < begin.order()) {
-                return; // its program failed while it stood in line
+                return; // the program failed while the allocation stood in line
             }
             events.put(
                     begin.order(),
@@ -165,9 +166,9 @@ final class LabMemory implements AutoCloseable {
     }
 
     /**
-     * Fails the operations that still wait for memory when there are no more events.
+     * Fails the operations still waiting for memory when there are no more events.
      *
-     * @return false when there is none
+     * @return false when there is no such operation
      */
     boolean giveUp() {
         boolean any = false;

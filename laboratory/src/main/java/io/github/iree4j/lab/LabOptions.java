@@ -4,18 +4,18 @@ import io.github.iree4j.hal.schedule.WaitKnowledge;
 import java.util.List;
 
 /**
- * How a scenario is run.
+ * Options for running a scenario.
  *
- * @param scale how much of it
- * @param faults what goes wrong, in the order in which it is listed where that matters
- * @param hostDelay ticks until the host learns that an operation is over, and until what it does then has an effect
- * @param knowledge what the scheduler concludes about waits
+ * @param scale the scale of the scenario
+ * @param faults the faults, in listed order where the order matters
+ * @param hostDelay ticks until the host observes the end of an operation, and until the host's reaction takes effect
+ * @param knowledge the scheduler's conclusions about waits
  */
 public record LabOptions(Scale scale, List<Fault> faults, long hostDelay, WaitKnowledge knowledge) {
     /** The most faults of a run. */
     public static final int MAXIMUM_FAULTS = 1024;
 
-    /** The scenario as it is, without faults; the host learns of everything at once. */
+    /** The unchanged scenario, without faults; the host observes everything at once. */
     public static final LabOptions DEFAULT = new LabOptions(Scale.ONE, List.of(), 0, WaitKnowledge.FRONTIERS);
 
     /** Copies and checks the parts. */
@@ -58,7 +58,7 @@ public record LabOptions(Scale scale, List<Fault> faults, long hostDelay, WaitKn
     /**
      * Returns these options with another knowledge of waits.
      *
-     * @param other what the scheduler concludes about waits
+     * @param other the scheduler's conclusions about waits
      * @return the options
      */
     public LabOptions withKnowledge(WaitKnowledge other) {

@@ -5,19 +5,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run did. Immutable.
+ * The results of a run. Immutable.
  *
- * @param scenario what was run, scaled
- * @param finalTick the tick after the one in which the last operation ended
+ * @param scenario the scenario run, scaled
+ * @param finalTick the tick after the tick in which the last operation ended
  * @param operations in the order of definition
  * @param semaphores by name, in the order of definition
- * @param queues the queues of the scheduler that the operations went through
- * @param memory what was allocated and freed, in the order of time
- * @param nativeWaits waits that the hardware performed
- * @param points places on a queue that another queue waited for
+ * @param queues the queues of the scheduler used by the operations
+ * @param memory the allocations and releases, in the order of time
+ * @param nativeWaits waits performed by the hardware
+ * @param points places on a queue waited for by another queue
  * @param violations rules that did not hold; empty unless there is a bug
- * @param collateral operations that failed although they follow none that failed: they waited for a timeline that another failed before
- *     it had reached their value
+ * @param collateral operations that failed without following a failed operation: another operation failed the awaited
+ *     timeline before the timeline reached the awaited value
  */
 public record LabResult(
         Scenario scenario,
@@ -30,7 +30,7 @@ public record LabResult(
         long points,
         List<String> violations,
         List<String> collateral) {
-    /** Stands for an allocation or a release among the operations of a queue. */
+    /** Represents an allocation or a release among the operations of a queue. */
     public static final String MEMORY = "(memory)";
 
     /** Copies the parts. */
@@ -43,11 +43,11 @@ public record LabResult(
     }
 
     /**
-     * What the scheduler decided about the waits of an operation when it was submitted.
+     * The scheduler's decisions about the waits of an operation at submission.
      *
-     * @param reached over already
+     * @param reached ended already
      * @param elidedFifo implied by the order of the queue
-     * @param elidedFrontier implied by what the queue waits for anyway
+     * @param elidedFrontier implied by the points awaited by the queue anyway
      * @param covered implied by another wait of the operation
      * @param deviceWaits performed by the hardware
      * @param deferred held back by the host
@@ -66,20 +66,20 @@ public record LabResult(
     }
 
     /**
-     * What became of an operation.
+     * The outcome of an operation.
      *
      * @param operation the operation
-     * @param issued the tick at which the scheduler gave it to the hardware; -1 if it never did
-     * @param start the tick at which it started; -1 if it never did
-     * @param end the tick at which it ended, well or not
-     * @param lane the lane that it ran on; empty if it never ran
-     * @param frontier the value of each timeline that happens before its end; empty if it was never issued; null if the frontiers before
-     *     it have used up the room that a result has, 500,000 values
-     * @param entries the same as the scheduler knows it: epochs of queues
-     * @param isTainted whether the frontier has lost entries, for want of room
-     * @param decisions about its waits
-     * @param failure why it failed; null if it ended well
-     * @param isHit whether a fault hit it, so that its failure is no consequence of another
+     * @param issued the tick at which the scheduler gave the operation to the hardware; -1 for never
+     * @param start the tick of the start; -1 for never
+     * @param end the tick of the end, successful or not
+     * @param lane the lane running the operation; empty if the operation never ran
+     * @param frontier the value of each timeline that happens before the end; empty if the operation was never issued;
+     *     null if earlier frontiers have used up the room of a result, 500,000 values
+     * @param entries the frontier as known by the scheduler: epochs of queues
+     * @param isTainted whether the frontier has lost entries, for lack of room
+     * @param decisions about the waits
+     * @param failure the cause of the failure; null on success
+     * @param isHit whether a fault hit the operation: the failure is then no consequence of another
      */
     public record OperationRun(
             Scenario.Operation operation,
@@ -97,9 +97,9 @@ public record LabResult(
     /**
      * The last state of a timeline.
      *
-     * @param value how far it got
-     * @param frontier what happens before that; null as above
-     * @param failure why it failed; null if it did not
+     * @param value the value reached
+     * @param frontier the history before this value; null as above
+     * @param failure the cause of the failure; null without failure
      */
     public record SemaphoreState(
             long value,
@@ -109,12 +109,12 @@ public record LabResult(
     /**
      * An allocation or a release.
      *
-     * @param tick when
+     * @param tick the time
      * @param hardware the class of hardware
      * @param buffer the buffer
-     * @param units its size; negative when it is freed
-     * @param operation for or behind which
-     * @param block where it is, and what that means for others
+     * @param units the size; negative for a release
+     * @param operation the operation before or behind which the event happens
+     * @param block the place of the buffer, and its consequences for others
      */
     public record MemoryEvent(long tick, String hardware, String buffer, long units, String operation, Block block) {}
 
@@ -123,24 +123,24 @@ public record LabResult(
      *
      * @param slab number of the slab of the pool
      * @param offset units from the beginning of the slab
-     * @param reuse of an allocation, why it could have the units; of a release, that they are {@link Reuse#FREED}
-     * @param frontier of an allocation, the value of each timeline that its last users were behind; of a release, what must be over before
-     *     the units are used again; null when the result has no more room for frontiers
+     * @param reuse of an allocation, why the units were available; of a release, {@link Reuse#FREED}
+     * @param frontier of an allocation, the value of each timeline that the last users were behind; of a release, the
+     *     work to end before the units are used again; null when the result has no more room for frontiers
      */
     public record Block(
             int slab, long offset, Reuse reuse, @Nullable Map<String, Long> frontier) {}
 
-    /** Why memory could be allocated. */
+    /** The reasons why memory could be allocated. */
     public enum Reuse {
-        /** Nothing had used it before. */
+        /** Nothing had used the memory before. */
         UNUSED,
-        /** What had used it was over. */
+        /** The last users had ended. */
         COMPLETED,
-        /** The operation runs after what had used it. */
+        /** The operation runs after the last users. */
         KNOWN_BEFORE,
-        /** The hardware waits for what had used it. */
+        /** The hardware waits for the last users. */
         AFTER_WAIT,
-        /** It was not allocated, but released. */
+        /** The memory was released, not allocated. */
         FREED
     }
 
@@ -148,8 +148,8 @@ public record LabResult(
      * A queue of the scheduler.
      *
      * @param id its name in {@link OperationRun#entries}
-     * @param hardware the class of hardware that it feeds
-     * @param operations what it issued, by epoch from 1; {@link #MEMORY} for an allocation or a release
+     * @param hardware the class of hardware served
+     * @param operations the issued operations, by epoch from 1; {@link #MEMORY} for an allocation or a release
      */
     public record QueueUse(String id, String hardware, List<String> operations) {}
 
@@ -167,7 +167,7 @@ public record LabResult(
     /**
      * Returns whether every operation ended well.
      *
-     * @return false if one failed
+     * @return false if any operation failed
      */
     public boolean isRetired() {
         return operations.stream().allMatch(each -> each.failure() == null);
@@ -176,7 +176,7 @@ public record LabResult(
     /**
      * Returns the result as JSON.
      *
-     * @return an object with the keys that the page on the laboratory lists
+     * @return an object with the keys listed on the page about the laboratory
      */
     public String toJson() {
         return ResultJson.write(this);

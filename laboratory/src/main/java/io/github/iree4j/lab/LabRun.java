@@ -34,13 +34,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a scenario: submits its operations to queues of virtual devices and notes what becomes of them. Confined to one thread.
+ * A run of a scenario: submits the scenario's operations to queues of virtual devices and notes the outcomes. Confined
+ * to one thread.
  *
- * <p>Every operation that is submitted at tick 0 is decided before anything has completed, so its frontier holds all of its past, and a
- * timeline answers from its promises, of which it drops none: the number of signals that it remembers does not matter.
+ * <p>Every operation submitted at tick 0 is decided before anything has completed. Its frontier therefore holds the
+ * operation's whole past, and a timeline answers from promises and drops none: the number of remembered signals does
+ * not matter.
  */
 final class LabRun {
-    /** The most queues of one device. */
+    /** The most queues of a device. */
     private static final int QUEUES_OF_A_DEVICE = 64;
 
     /** An operation under way. */
@@ -58,7 +60,7 @@ final class LabRun {
         IreeException cause;
 
         Decisions decisions = new Decisions(0, 0, 0, 0, 0, 0);
-        int epoch; // on its queue, from 1; 0 if it was never issued
+        int epoch; // on the queue, from 1; 0 if never issued
 
         private Work(int index, Operation operation) {
             super(operation.id());
@@ -196,7 +198,7 @@ final class LabRun {
         sortQueuesAsPlanned();
     }
 
-    /** The plan numbers queues in the order in which they were needed, not by hardware. */
+    /** Sorts the queues as planned: the plan numbers queues in the order of need, not by hardware. */
     private void sortQueuesAsPlanned() {
         Map<String, Queue> byId = new LinkedHashMap<>();
         queues.forEach(each -> byId.put(each.hardware + "/" + each.id, each));
@@ -214,7 +216,7 @@ final class LabRun {
             signals.add(end);
         }
         Fence signal = fence(signals);
-        if (signal == null) { // carries its failure, which would be logged otherwise
+        if (signal == null) { // carries the operation's failure, otherwise logged
             signal = Fence.adopt(TimelineSemaphore.create(0), 1);
             fences.add(signal);
         }
@@ -255,7 +257,7 @@ final class LabRun {
         return fence;
     }
 
-    /** Whether an operation waits for nothing but memory. */
+    /** Returns whether an operation waits for nothing but memory. */
     boolean isDue(Work work) {
         return work.end < 0
                 && work.operation.waits().entrySet().stream()
@@ -272,7 +274,7 @@ final class LabRun {
 
     /** Loses classes of hardware, all at once. */
     void lose(BitSet hardware, IreeException cause) {
-        for (Work each : works) { // what has not ended on it fails because of that
+        for (Work each : works) { // unfinished operations fail because of the loss
             Queue queue = queues.get(plan.queueOf[each.index]);
             if (hardware.get(queue.hardware) && each.end < 0) {
                 each.faulted = true;
@@ -286,14 +288,14 @@ final class LabRun {
                 .forEach(each -> each.lose(cause));
     }
 
-    /** A tick, and which of all moments this is. */
+    /** A tick, and the position among all moments. */
     record Moment(long tick, long order) {}
 
     Moment now() {
         return new Moment(clock.now(), moments++);
     }
 
-    /** When the allocation or release ended that was to signal a timeline, even if it failed; now if the hardware never did it. */
+    /** Returns when the allocation or release due to signal a timeline ended, even with a failure; now if never executed by the hardware. */
     Moment endOf(TimelineSemaphore semaphore) {
         Frontier signal = semaphore.frontierAt(1);
         Moment end = signal == null || !signal.hasProducer()
@@ -302,7 +304,7 @@ final class LabRun {
         return end == null ? now() : end;
     }
 
-    /** The latest signal of a timeline. */
+    /** Returns the frontier of a timeline's latest signal. */
     Frontier frontierOf(TimelineSemaphore semaphore) {
         SignalRecord found = new SignalRecord();
         return semaphore.lookup(semaphore.value(), found) ? found.frontier() : Frontier.EMPTY;

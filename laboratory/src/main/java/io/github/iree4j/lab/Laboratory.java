@@ -3,7 +3,7 @@ package io.github.iree4j.lab;
 import java.util.List;
 
 /**
- * Runs scenarios on virtual devices, with the scheduler that orders real work.
+ * Runs scenarios on virtual devices, with the scheduler used for real work.
  *
  * <pre>{@code
  * LabResult result = Laboratory.run(Laboratory.scenario("late-waiter"), LabOptions.DEFAULT);
@@ -16,31 +16,32 @@ public final class Laboratory {
     private Laboratory() {}
 
     /**
-     * Returns the scenarios that come with the runtime.
+     * Returns the scenarios supplied with the runtime.
      *
-     * @return them, in the order in which they are best read
+     * @return the scenarios, in the best order of reading
      */
     public static List<Scenario> scenarios() {
         return BuiltinScenarios.all();
     }
 
     /**
-     * Returns a scenario that comes with the runtime.
+     * Returns a scenario supplied with the runtime.
      *
      * @param id its id
      * @return the scenario
-     * @throws io.github.iree4j.status.IreeException NOT_FOUND naming those that there are
+     * @throws io.github.iree4j.status.IreeException NOT_FOUND, naming the existing scenarios
      */
     public static Scenario scenario(String id) {
         return BuiltinScenarios.find(id);
     }
 
     /**
-     * Reads a scenario: JSON, or the part of YAML that the page on the laboratory describes.
+     * Reads a scenario: JSON, or the part of YAML described on the page about the laboratory.
      *
      * @param text the scenario
      * @return the scenario
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it is none, naming the line and what is wrong
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for an invalid scenario, naming the line and the
+     *     defect
      */
     public static Scenario read(String text) {
         return ScenarioReader.read(text);
@@ -50,9 +51,10 @@ public final class Laboratory {
      * Runs a scenario.
      *
      * @param scenario the scenario
-     * @param options how
-     * @return what happened
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it cannot be scaled so, or a fault names nothing in it
+     * @param options the options of the run
+     * @return the results
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the scenario cannot be scaled as requested,
+     *     or a fault names nothing in the scenario
      */
     public static LabResult run(Scenario scenario, LabOptions options) {
         return LabRun.run(Scaling.scale(scenario, options.scale()), options);

@@ -12,17 +12,17 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Which queue of the scheduler takes each operation.
+ * The assignment of operations to queues of the scheduler.
  *
- * <p>With {@link Placement#LANES} an operation joins a queue only behind one that it follows anyway, so that the order of the queue adds
- * nothing to its past; the queues of one class of hardware share its lanes. With {@link Placement#QUEUES} there is one queue for each
- * lane.
+ * <p>With {@link Placement#LANES} an operation joins a queue only behind an operation followed anyway: the order of the
+ * queue adds nothing to the operation's past. The queues of a class of hardware share its lanes. With
+ * {@link Placement#QUEUES} there is a queue for each lane.
  */
 final class QueuePlan {
     /** The most queues. */
     static final int MAXIMUM_QUEUES = 4096;
 
-    /** A queue to be. */
+    /** A planned queue. */
     static final class Planned {
         final int hardware;
         final String id;
@@ -85,7 +85,7 @@ final class QueuePlan {
         return queues.size() - 1;
     }
 
-    /** A queue whose last operation this one follows, preferably one that it waits for; -1 when there is none. */
+    /** Returns a queue whose last operation this operation follows, preferably an operation waited for; -1 when there is none. */
     private int behind(List<Integer> open, ScenarioGraph graph, int operation) {
         int found = -1;
         for (int each : open) {

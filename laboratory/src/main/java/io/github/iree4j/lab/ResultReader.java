@@ -18,14 +18,14 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the result off a run that is over. */
+/** Reads the result from an ended run. */
 final class ResultReader {
     /** The most values of timelines in all frontiers of a result. */
     private static final int MAXIMUM_VALUES = 500_000;
 
     private final LabRun run;
     private final Map<Long, Queue> byAxis = new HashMap<>();
-    private final Map<Queue, Map<String, TreeMap<Integer, Long>>> signals = new HashMap<>(); // value by epoch
+    private final Map<Queue, Map<String, TreeMap<Integer, Long>>> signals = new HashMap<>(); // values by epoch
     private final Map<String, Integer> place = new HashMap<>(); // of each timeline
     private int values; // in the frontiers so far
 
@@ -109,7 +109,10 @@ final class ResultReader {
         return Objects.requireNonNull(place.get(timeline), timeline);
     }
 
-    /** What a frontier says of timelines: the largest value that one of its operations signals. Null when there is no more room. */
+    /**
+     * Returns the timeline values known by a frontier: for each timeline the largest value signalled by an operation of
+     * the frontier. Null without more room.
+     */
     private @Nullable Map<String, Long> values(Frontier frontier) {
         if (values >= MAXIMUM_VALUES) {
             return null;

@@ -1,15 +1,15 @@
 package io.github.iree4j.lab;
 
 /**
- * How much of a scenario is run.
+ * The scale of a scenario.
  *
  * @param width independent copies on the same hardware, each with its own timelines; 1 to 4
- * @param depth repetitions of each copy, one chained to the other; 1 to 8. Timelines that link them count on; the others exist once
- *     for each repetition. Operations that wait for nothing wait for the end of the previous repetition
- * @param lanes lanes of the scalable class of hardware, 1 to 4; 0 for as many as the scenario says
+ * @param depth chained repetitions of each copy; 1 to 8. Timelines linking the repetitions count on; the others exist
+ *     once for each repetition. Operations without waits wait for the end of the previous repetition
+ * @param lanes lanes of the scalable class of hardware, 1 to 4; 0 for the scenario's number
  */
 public record Scale(int width, int depth, int lanes) {
-    /** The scenario as it is. */
+    /** The unchanged scenario. */
     public static final Scale ONE = new Scale(1, 1, 0);
 
     /** The largest width. */

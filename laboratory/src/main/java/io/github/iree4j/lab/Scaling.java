@@ -13,13 +13,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Multiplies a scenario. The names of the second copy end in {@code /2}, those of its third repetition in {@code /2.3}.
+ * Multiplies a scenario. The names of the second copy end in {@code /2}, the names of its third repetition in
+ * {@code /2.3}.
  */
 final class Scaling {
     private final Scenario scenario;
     private final Scale scale;
-    private final Set<String> shared = new HashSet<>(); // timelines that all repetitions of a copy use
-    private final Map<String, Long> stride = new HashMap<>(); // the largest value that is signalled
+    private final Set<String> shared = new HashSet<>(); // timelines used by all repetitions of a copy
+    private final Map<String, Long> stride = new HashMap<>(); // the largest value signalled
     private final Map<String, Set<String>> followsItself = new HashMap<>(); // timelines by operation
 
     private Scaling(Scenario scenario, Scale scale) {
@@ -55,7 +56,7 @@ final class Scaling {
                 .map(each -> each.scalable() && scale.lanes() > 0 ? each.withLanes(scale.lanes()) : each)
                 .toList();
         List<Operation> operations = new ArrayList<>();
-        Map<String, String> semaphores = new LinkedHashMap<>(); // a name, and of which it is a copy
+        Map<String, String> semaphores = new LinkedHashMap<>(); // the name of each copy, and the original name
         for (int copy = 0; copy < scale.width(); copy++) {
             for (int repetition = 0; repetition < scale.depth(); repetition++) {
                 for (String each : scenario.semaphores()) {

@@ -8,20 +8,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Operations of known duration on classes of hardware, and the timelines that order them. Immutable; checked as a whole when it is
- * created, so that every scenario can be run.
+ * Operations of known duration on classes of hardware, and the timelines ordering the operations. Immutable; checked as
+ * a whole at creation: every scenario can be run.
  *
- * <p>Time is in ticks. What a tick is, is up to the scenario.
+ * <p>Time is in ticks. The scenario decides on the length of a tick.
  *
- * @param id identifies it, such as {@code late-waiter}
- * @param label its name for people
- * @param description what it shows; may be empty
+ * @param id the identifier, such as {@code late-waiter}
+ * @param label the name for people
+ * @param description the purpose; may be empty
  * @param placement how operations get to the hardware
  * @param hardware the classes of hardware, at least one
  * @param semaphores the timelines, which start at 0
  * @param operations the operations, in the order of submission, at least one
- * @param chainThrough timelines that link repetitions: see {@link Scale#depth}
- * @param iterationDependencies operations that follow their own previous repetition
+ * @param chainThrough timelines linking repetitions: see {@link Scale#depth}
+ * @param iterationDependencies operations following their own previous repetition
  * @param annotations remarks
  */
 public record Scenario(
@@ -38,7 +38,7 @@ public record Scenario(
     /** The most classes of hardware. */
     public static final int MAXIMUM_HARDWARE = 256;
 
-    /** The most lanes of one class of hardware. */
+    /** The most lanes of a class of hardware. */
     public static final int MAXIMUM_LANES = 64;
 
     /** The most timelines. */
@@ -53,7 +53,7 @@ public record Scenario(
     /** The most memory of a class of hardware, in units. */
     public static final long MAXIMUM_MEMORY = 4096;
 
-    /** The most memory that all operations allocate, in units. */
+    /** The most memory allocated by all operations, in units. */
     public static final long MAXIMUM_ALLOCATED = 65_536;
 
     /** The most annotations. */
@@ -71,11 +71,12 @@ public record Scenario(
     /** How operations get to the hardware. */
     public enum Placement {
         /**
-         * An operation takes the first free lane of its hardware once its waits are over; of those that are ready at one tick, the
-         * first in the order of definition is first. Hardware orders nothing: frontiers hold what was waited for, and nothing else.
+         * An operation takes the first free lane of its hardware once its waits have ended; of the operations ready at
+         * the same tick, the first in the order of definition is first. Hardware orders nothing: frontiers hold the
+         * awaited points, and nothing else.
          */
         LANES,
-        /** Each lane is a queue that runs its operations in the order in which they are decided, like a stream of a GPU. */
+        /** Each lane is a queue running its operations in the order of the decisions, like a stream of a GPU. */
         QUEUES
     }
 
@@ -83,10 +84,10 @@ public record Scenario(
      * A class of hardware.
      *
      * @param id its name
-     * @param lanes how many operations it runs at once
-     * @param scalable whether {@link Scale#lanes} changes that; true for at most one class of a scenario
-     * @param memory units of memory, which are what the scenario says; 0 for as many as are needed
-     * @param machine the machine that it is a part of; empty for the one without a name
+     * @param lanes how many operations run at once
+     * @param scalable whether {@link Scale#lanes} changes the lanes; true for at most one class of a scenario
+     * @param memory units of memory, as defined by the scenario; 0 for as many as needed
+     * @param machine the machine containing the hardware; empty for the unnamed machine
      */
     public record Hardware(String id, int lanes, boolean scalable, long memory, String machine) {
         /** Checks the parts. */
@@ -100,11 +101,11 @@ public record Scenario(
         }
 
         /**
-         * Makes a class of hardware of the machine without a name, with as much memory as is needed.
+         * Makes a class of hardware of the unnamed machine, with as much memory as needed.
          *
          * @param id its name
-         * @param lanes how many operations it runs at once
-         * @param scalable whether {@link Scale#lanes} changes that
+         * @param lanes how many operations run at once
+         * @param scalable whether {@link Scale#lanes} changes the lanes
          */
         public Hardware(String id, int lanes, boolean scalable) {
             this(id, lanes, scalable, 0, "");
@@ -125,14 +126,15 @@ public record Scenario(
      * An operation.
      *
      * @param id its name
-     * @param hardware the class of hardware that runs it
+     * @param hardware the class of hardware running the operation
      * @param duration in ticks
-     * @param waits the value of each timeline that it waits for
-     * @param signals the value of each timeline that it signals
-     * @param queue which lane's queue takes it, for placement {@link Placement#QUEUES}; -1 to leave that to the run
-     * @param submitted the tick at which it is submitted
-     * @param allocates the size of each buffer that it gets from its hardware before it starts, in units
-     * @param frees buffers that are free behind it
+     * @param waits the awaited value of each timeline
+     * @param signals the signalled value of each timeline
+     * @param queue the lane whose queue takes the operation, for placement {@link Placement#QUEUES}; -1 to leave the
+     *     choice to the run
+     * @param submitted the tick of submission
+     * @param allocates the size of each buffer obtained from the hardware before the start, in units
+     * @param frees buffers that are free behind the operation
      */
     public record Operation(
             String id,
@@ -164,12 +166,12 @@ public record Scenario(
          * Makes an operation that neither allocates nor frees memory.
          *
          * @param id its name
-         * @param hardware the class of hardware that runs it
+         * @param hardware the class of hardware running the operation
          * @param duration in ticks
-         * @param waits the value of each timeline that it waits for
-         * @param signals the value of each timeline that it signals
-         * @param queue which lane's queue takes it; -1 to leave that to the run
-         * @param submitted the tick at which it is submitted
+         * @param waits the awaited value of each timeline
+         * @param signals the signalled value of each timeline
+         * @param queue the lane whose queue takes the operation; -1 to leave the choice to the run
+         * @param submitted the tick of submission
          */
         public Operation(
                 String id,
@@ -183,13 +185,13 @@ public record Scenario(
         }
 
         /**
-         * Makes an operation that is submitted at once.
+         * Makes an operation submitted at once.
          *
          * @param id its name
-         * @param hardware the class of hardware that runs it
+         * @param hardware the class of hardware running the operation
          * @param duration in ticks
-         * @param waits the value of each timeline that it waits for
-         * @param signals the value of each timeline that it signals
+         * @param waits the awaited value of each timeline
+         * @param signals the signalled value of each timeline
          */
         public Operation(
                 String id, String hardware, long duration, Map<String, Long> waits, Map<String, Long> signals) {
@@ -205,15 +207,15 @@ public record Scenario(
     }
 
     /**
-     * An operation that follows its own previous repetition.
+     * A dependency of an operation on its own previous repetition.
      *
      * @param operation the operation
-     * @param semaphore a timeline that it signals
+     * @param semaphore a timeline signalled by the operation
      */
     public record IterationDependency(String operation, String semaphore) {}
 
     /**
-     * A remark about a moment of the scenario as it is, unscaled.
+     * A remark about a moment of the unscaled scenario.
      *
      * @param tick the moment
      * @param text the remark
@@ -229,7 +231,7 @@ public record Scenario(
     /**
      * Copies and checks the parts.
      *
-     * @throws IreeException INVALID_ARGUMENT when it could not be run, naming what is wrong
+     * @throws IreeException INVALID_ARGUMENT when the scenario could not be run, naming the defect
      */
     public Scenario {
         checkId("a scenario", id);
@@ -274,7 +276,7 @@ public record Scenario(
     /**
      * Returns whether repetitions can be chained.
      *
-     * @return true if some timeline links them
+     * @return true if some timeline links the repetitions
      */
     public boolean canRepeat() {
         return !chainThrough.isEmpty() || !iterationDependencies.isEmpty();

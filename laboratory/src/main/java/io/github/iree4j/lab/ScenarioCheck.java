@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Checks that a scenario can be run, whatever it was read from. */
+/** Checks that a scenario can be run, independent of its source. */
 final class ScenarioCheck {
     private ScenarioCheck() {}
 
@@ -64,7 +64,7 @@ final class ScenarioCheck {
         checkChains(timelines, operations, chainThrough, iterations);
         ScenarioGraph graph = ScenarioGraph.of(operations);
         checkMemory(classes, operations, graph);
-        if (placement == Placement.LANES) { // queues order what they run, known only when they do
+        if (placement == Placement.LANES) { // queues order their operations, known only in the run
             graph.checkSignalsAreOrdered();
         }
     }

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 
-/** Who waits for whom, by what a scenario says alone: an operation follows those that signal the exact values it waits for. */
+/** The dependencies given by the scenario alone: an operation follows the operations signalling the exact values waited for. */
 final class ScenarioGraph {
     private final List<Operation> operations;
     private final Map<String, TreeMap<Long, Integer>> signallers; // by semaphore and value
     private final int[][] producers; // of each operation
-    private final int[] order; // topological, of the ready ones the first defined is first
-    private final BitSet[] before; // everything that an operation follows, itself excluded
+    private final int[] order; // topological; of the ready operations the first defined is first
+    private final BitSet[] before; // all predecessors of an operation, without the operation
 
     private ScenarioGraph(List<Operation> operations) {
         this.operations = operations;
@@ -132,7 +132,7 @@ final class ScenarioGraph {
         return text.append('\'').append(operations.get(at).id()).append('\'').toString();
     }
 
-    /** INVALID_ARGUMENT when the values of a timeline could be signalled in another order on other hardware. */
+    /** Throws INVALID_ARGUMENT when the values of a timeline could be signalled in another order on other hardware. */
     void checkSignalsAreOrdered() {
         signallers.forEach((semaphore, values) -> {
             Integer last = null;
@@ -152,22 +152,22 @@ final class ScenarioGraph {
         });
     }
 
-    /** The operations, so that each comes behind those it follows. */
+    /** Returns the operations, each behind its predecessors. */
     int[] order() {
         return order;
     }
 
-    /** The operations whose signals an operation waits for. */
+    /** Returns the operations with signals awaited by an operation. */
     int[] producers(int operation) {
         return producers[operation];
     }
 
-    /** Everything that an operation follows. Not to be changed. */
+    /** Returns all predecessors of an operation. Not to be changed. */
     BitSet before(int operation) {
         return before[operation];
     }
 
-    /** The operations that signal a timeline, by value. */
+    /** Returns the operations signalling a timeline, by value. */
     TreeMap<Long, Integer> signallers(String semaphore) {
         return signallers.getOrDefault(semaphore, new TreeMap<>());
     }

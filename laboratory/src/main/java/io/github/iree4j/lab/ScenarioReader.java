@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a scenario of what {@link YamlReader} has read. */
+/** Makes a scenario from the output of {@link YamlReader}. */
 final class ScenarioReader {
     private static final List<String> KEYS = List.of(
             "id",
@@ -131,7 +131,7 @@ final class ScenarioReader {
         return values;
     }
 
-    /** The members of a mapping; {@code known} is null where any key is allowed. */
+    /** Returns the members of a mapping; {@code known} is null where any key is allowed. */
     private static Map<String, Object> map(String what, @Nullable Object given, @Nullable List<String> known) {
         if (!(given instanceof Map<?, ?> members)) {
             throw invalid("%s is not a mapping of keys to values".formatted(what));

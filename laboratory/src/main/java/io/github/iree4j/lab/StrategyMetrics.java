@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Counts what one run shows. */
+/** Counts waits, events, tracking bytes and ordered pairs of a run. */
 final class StrategyMetrics {
     /** Bytes of a reference to an event. */
     private static final int EVENT_BYTES = 8;
@@ -29,7 +29,7 @@ final class StrategyMetrics {
     private final ScenarioGraph graph;
     private final Map<String, Integer> index = new HashMap<>();
     private final int[] queue; // of each operation
-    private final int[] epoch; // its place there
+    private final int[] epoch; // position in the queue
     private final List<List<Integer>> consumers = new ArrayList<>();
 
     StrategyMetrics(LabResult result, WaitKnowledge knowledge) {
@@ -48,7 +48,7 @@ final class StrategyMetrics {
             for (String each : result.queues().get(i).operations()) {
                 place++;
                 Integer its = index.get(each);
-                if (its != null) { // else it is memory
+                if (its != null) { // else memory
                     queue[its] = i;
                     epoch[its] = place;
                 }
@@ -138,12 +138,12 @@ final class StrategyMetrics {
             for (long epoch : run.entries().values()) {
                 pairs += epoch;
             }
-            pairs -= run.entries().isEmpty() ? 0 : 1; // itself
+            pairs -= run.entries().isEmpty() ? 0 : 1; // the operation itself
         }
         return pairs;
     }
 
-    /** Counts pairs in the order of queues and waits whose workloads have no timeline in common, directly or not. */
+    /** Counts pairs in the order of queues and waits whose workloads share no timeline, directly or not. */
     private long strangers() {
         int[] workload = new int[queue.length];
         for (int i : graph.order()) {
@@ -175,7 +175,7 @@ final class StrategyMetrics {
         return at;
     }
 
-    /** For each operation what ran before it because of queues and waits. */
+    /** Returns for each operation the operations before, because of queues and waits. */
     private BitSet[] orderOfQueues() {
         List<Integer> byStart = new ArrayList<>();
         for (int i : graph.order()) {

@@ -17,25 +17,28 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where callbacks of the application signalled and submitted, among the callbacks of the scheduler.
+ * The places of the application's signals and submissions among the callbacks of the scheduler.
  *
- * <p>A thread runs its callbacks first in, first out. Those of the scheduler resume an operation, or end one that had run before: its turn.
- * What put a turn in the queue is recorded, the promise or the signal that it waited for, or was a signal of the host, which is not. If a turn
- * that the host caused came before one that an operation had put in the queue by then, the host had signalled before that: it does so in a
- * replay immediately before, or as soon as the turns that came earlier are in the queue. Nothing else is put in the queue meanwhile, and
- * no decision about the value is made, so every time between is as good. A submission is recorded where it was made: while a turn that came
- * later was in the queue, it was made in a callback before the next turn. Where no such turn waited, the signal or submission came after
- * all that its thread did, and is an action of its own.
+ * <p>A thread runs its callbacks first in, first out. A callback of the scheduler resumes an operation, or ends an
+ * operation that had run before: the operation's turn. Either the cause that queued a turn is recorded, the promise or
+ * signal waited for, or the cause was a signal of the host, which is not recorded. Suppose that a turn caused by the
+ * host came before a turn already queued by an operation. Then the host had signalled before this operation queued its
+ * turn. A replay signals immediately before, or as soon as the earlier turns are queued. Nothing else is queued
+ * meanwhile, and no decision about the value is made, so every time in between is equally good. A submission is
+ * recorded at the time of the call: if a later turn was queued at this time, the submission was made in a callback
+ * before the next turn. Where no such turn waited, the signal or submission came after all other work of its thread,
+ * and is a separate action.
  *
- * <p>Exact for one thread. Records do not tell threads apart: of several, a signal may come in another thread's turn. Immutable.
+ * <p>Exact for a single thread. Records do not distinguish threads: with several threads, a signal may come in another
+ * thread's turn. Immutable.
  */
 final class CallbackOrder {
     /**
-     * A signal of the host that is repeated in the middle of another action.
+     * A signal of the host, repeated in the middle of another action.
      *
      * @param action the signal
-     * @param after the sequence number of an event that it must not precede: its value was found open, or an earlier turn was put in the
-     *     queue; 0 for none
+     * @param after the sequence number of an event that must come first: the signal's value was found open, or an
+     *     earlier turn was queued; 0 for none
      */
     record Signal(Action action, long after) {}
 
@@ -43,27 +46,27 @@ final class CallbackOrder {
      * The turn of an operation that resumes, or ends.
      *
      * @param sequence the sequence number of its first event
-     * @param signal the signal of the host that put it in the queue; null for an operation
-     * @param point the wait that is over
-     * @param cause what put it in the queue; UNKNOWN for the host
+     * @param signal the signal of the host that queued the turn; null for an operation
+     * @param point the wait that has ended
+     * @param cause the cause that queued the turn; UNKNOWN for the host
      */
     private record Turn(long sequence, @Nullable Action signal, Point point, Cause cause) {}
 
     /**
-     * What put a turn in the queue: the promise of an operation, which follows its issue, or its signals, between its completion, or late end,
-     * and its being over.
+     * The cause that queued a turn: an operation's promise, following the issue, or an operation's signals, between the
+     * completion, or a late end, and the recorded end.
      *
      * @param from the sequence number of the event before
-     * @param done that of the event after; of a promise the event before
+     * @param done the sequence number of the event after; for a promise the event before
      */
     private record Cause(long from, long done) {}
 
     private static final Cause UNKNOWN = new Cause(Long.MAX_VALUE, 0);
 
     private final OperationGraph graph;
-    private final Map<RecordedOperation, Integer> late = new HashMap<>(); // ended in turns of their own: the wait
+    private final Map<RecordedOperation, Integer> late = new HashMap<>(); // the wait of each operation that ended in a separate turn
     private final Map<Long, List<Signal>> signals = new HashMap<>(); // by event before
-    private final Map<Action, Deque<Action>> before = new HashMap<>(); // signals that were given before others
+    private final Map<Action, Deque<Action>> before = new HashMap<>(); // signals given before others
     private final Map<Long, List<Action>> submits = new HashMap<>(); // by event before
 
     CallbackOrder(
@@ -86,7 +89,7 @@ final class CallbackOrder {
                 all.add(new Turn(each.over.sequence(), null, each.waits().get(wait), ended(producer)));
             }
         });
-        Map<Long, TreeMap<Long, Long>> open = new HashMap<>(); // by timeline and value: when it was last found open
+        Map<Long, TreeMap<Long, Long>> open = new HashMap<>(); // by timeline and value: the last time when the value was found open
         for (RecordedOperation each : operations) {
             for (WaitOver over : each.waitsOver) {
                 Point point = each.waits().get((int) over.index());
@@ -109,7 +112,7 @@ final class CallbackOrder {
         submits.values().forEach(each -> each.sort(Comparator.comparingLong(action -> action.key)));
     }
 
-    /** The signals of the host by timeline and value: that which came first of those for the value and for higher ones. */
+    /** Returns the signals of the host by timeline and value: the first of the signals for the value and for higher values. */
     private static Map<Long, TreeMap<Long, Action>> firstFrom(Map<Point, Action> hostSignals) {
         Map<Long, TreeMap<Long, Action>> all = new HashMap<>();
         hostSignals.forEach((point, action) ->
@@ -134,7 +137,7 @@ final class CallbackOrder {
         }
     }
 
-    /** A value is open as long as a lower one is. */
+    /** Extends openness to higher values: a value is open as long as a lower value is. */
     private static void accumulate(TreeMap<Long, Long> lastOpen) {
         long last = 0;
         for (Map.Entry<Long, Long> each : lastOpen.entrySet()) {
@@ -190,8 +193,8 @@ final class CallbackOrder {
                 done.put(each.signal, last);
             }
         }
-        Turn next = null; // put in the queue by an operation
-        Action given = null; // the signal of the host with the smallest key for a turn before that
+        Turn next = null; // the next turn queued by an operation
+        Action given = null; // the signal of the host with the smallest key for a turn before the next turn
         for (int i = all.size() - 1; i >= 0; i--) {
             Turn each = all.get(i);
             Action signal = each.signal;
@@ -221,8 +224,8 @@ final class CallbackOrder {
     }
 
     /**
-     * For each turn the smallest key by which it, or one behind it, had been put in the queue, up to the first that an operation put there:
-     * what is behind that came later.
+     * Returns for each turn the smallest key by which this turn or a turn behind had been queued, up to the first turn
+     * queued by an operation: turns behind came later.
      */
     private static long[] queuedBy(List<Turn> all) {
         long[] keys = new long[all.size() + 1];
@@ -252,18 +255,18 @@ final class CallbackOrder {
         }
     }
 
-    /** The signals that were given before the next operation was put in the queue, at the event with this number or after it. */
+    /** Returns the signals given before the next operation was queued, at the event with this number or later. */
     List<Signal> signalsFrom(long sequence) {
         return signals.getOrDefault(sequence, List.of());
     }
 
-    /** The signals of the host that were given before another. */
+    /** Returns the signals of the host given before another signal. */
     Iterable<Action> signalsBefore(Action signal) {
         Deque<Action> all = before.get(signal);
         return all == null ? List.of() : all;
     }
 
-    /** The operations that were submitted before a wait was over, as the event with this number says. */
+    /** Returns the operations submitted before the end of a wait, reported by the event with this number. */
     List<Action> submissionsBefore(long sequence) {
         return submits.getOrDefault(sequence, List.of());
     }

@@ -7,20 +7,22 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Why a recording, or one operation, took as long as it did: the chain of operations each of which began once the one before it had ended.
+ * The chain of operations explaining the duration of a recording or of a single operation: each operation began once
+ * the previous had ended.
  *
- * <p>Walked back from the end, along the dependency that was there last: a wait, the order of a stream, memory, or the host's submission,
- * where it ends. It is exact where spans are not, since the scheduler knows what each operation runs after. Immutable.
+ * <p>Walked back from the end, along the dependency available last: a wait, the order of a stream, memory, or the
+ * host's submission, where the path ends. Exact where spans are not, since the scheduler knows the predecessors of each
+ * operation. Immutable.
  *
- * @param steps the operations, the first one first
+ * @param steps the operations, in order of execution
  */
 public record CriticalPath(List<Step> steps) {
     /**
-     * One operation of the path.
+     * An operation of the path.
      *
      * @param operation the operation
-     * @param after what it began after
-     * @param begin when that was there, in nanoseconds since the recorder was opened
+     * @param after the dependency that the operation began after
+     * @param begin when the dependency was available, in nanoseconds since the recorder was opened
      * @param end when the operation had ended
      */
     public record Step(RecordedOperation operation, Dependency after, long begin, long end) {}
@@ -61,16 +63,16 @@ public record CriticalPath(List<Step> steps) {
                 break;
             }
             steps.add(new Step(operation, after, after.available(), graph.end(operation)));
-            RecordedOperation before = after.before(); // which may give its memory before it ends
+            RecordedOperation before = after.before(); // may give its memory before it ends
             operation = before != null && graph.end(before) <= after.available() ? before : null;
         }
         return new CriticalPath(steps.reversed());
     }
 
     /**
-     * Returns how long the path is.
+     * Returns the length of the path.
      *
-     * @return nanoseconds from the submission of its first operation to the end of its last
+     * @return nanoseconds from the submission of the first operation to the end of the last
      */
     public long duration() {
         return steps.isEmpty() ? 0 : steps.getLast().end() - steps.getFirst().begin();

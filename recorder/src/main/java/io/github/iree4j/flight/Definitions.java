@@ -6,20 +6,20 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The names, queues, pools and slabs that records refer to by number. Bounded; entries are never dropped. An entry is added before the first
- * record that refers to it.
+ * The names, queues, pools and slabs referred to by number in records. Bounded; entries are never dropped. An entry is
+ * added before the first record referring to it.
  */
 final class Definitions {
     /** Number of the empty name. */
     static final int NO_NAME = 0;
 
-    /** Number of the name that replaces all names beyond the limit. */
+    /** Number of the name replacing all names beyond the limit. */
     private static final int OTHER = 1;
 
     static final int MAXIMUM_NAMES = 1 << 14;
-    static final int MAXIMUM_NAME = 300; // in UTF-8, all names of one recording fit a chunk of its file
+    static final int MAXIMUM_NAME = 300; // in UTF-8, all names of a recording fit a chunk of its file
     private static final int MAXIMUM_MESSAGES =
-            MAXIMUM_NAMES / 2; // failures with numbers in them leave room for functions
+            MAXIMUM_NAMES / 2; // failures containing numbers leave room for functions
     static final int MAXIMUM_QUEUES = 1 << 12;
     static final int MAXIMUM_POOLS = 1 << 12;
 
@@ -42,7 +42,7 @@ final class Definitions {
         return number(name, MAXIMUM_NAMES);
     }
 
-    /** The number of a text of which there may be many: that of a failure. */
+    /** Returns the number of a text of a numerous kind: the message of a failure. */
     int message(String message) {
         return number(message, MAXIMUM_MESSAGES);
     }
@@ -97,7 +97,7 @@ final class Definitions {
             return known;
         }
         if (pools.size() == MAXIMUM_POOLS) {
-            return MAXIMUM_POOLS - 1; // devices come and go in a process that runs long
+            return MAXIMUM_POOLS - 1; // devices come and go in a long-running process
         }
         pools.add(new RecordedPool(pool.setNumber(), shortened(pool.name())));
         poolNumbers.put(pool.number(), pools.size() - 1);

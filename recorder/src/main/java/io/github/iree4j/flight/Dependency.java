@@ -4,13 +4,13 @@ import io.github.iree4j.flight.FlightEvent.Point;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing that an operation could not begin before.
+ * A condition for the begin of an operation.
  *
- * @param kind what kind of thing
- * @param before the operation that had to end first; null for the host, and for what was not recorded
- * @param available when it was there, in nanoseconds since the recorder was opened
- * @param point of a wait, what was waited for; else null
- * @param memory of memory, the reservation that used the bytes before; 0 when that is not known, and else
+ * @param kind the kind of condition
+ * @param before the operation that had to end first; null for the host, and for unrecorded causes
+ * @param available when the condition was met, in nanoseconds since the recorder was opened
+ * @param point for a wait, the point waited for; else null
+ * @param memory for memory, the previous reservation of the bytes; 0 if unknown, and for other kinds
  */
 public record Dependency(
         Kind kind,
@@ -20,13 +20,13 @@ public record Dependency(
         long memory) {
     /** Kinds of dependencies. */
     public enum Kind {
-        /** The host submitted the operation then. */
+        /** The submission of the operation by the host. */
         SUBMISSION,
-        /** A timeline reached the value waited for. */
+        /** The value of a timeline reached, as awaited. */
         WAIT,
-        /** The earlier operation of its stream. */
+        /** The earlier operation of the same stream. */
         QUEUE,
-        /** The last user of its memory. */
+        /** The last user of the memory. */
         MEMORY
     }
 }

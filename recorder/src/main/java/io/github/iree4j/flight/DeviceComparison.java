@@ -14,8 +14,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares a recording with the one of its replay on devices, as far as that does not depend on when operations ended. Two frontiers are the
- * same if each implies what the other names, except for what had ended by then. Confined to one thread.
+ * Compares a recording with the recording of its replay on devices, as far as the results do not depend on the times
+ * when operations ended. Two frontiers are the same if each implies all entries of the other, except for operations
+ * that had ended by then. Confined to one thread.
  */
 final class DeviceComparison {
     private final OperationGraph was;
@@ -23,9 +24,9 @@ final class DeviceComparison {
     private final ReplayOrder order;
     private final Map<RecordedOperation, RecordedOperation> standIns;
     private final Map<RecordedOperation, RecordedOperation> originals = new HashMap<>();
-    private final Set<RecordedOperation> behind = new HashSet<>(); // what time or the recording's gaps decided
-    private final Set<Long> streams = new HashSet<>(); // recorded axes that are streams there and here
-    private final Set<Long> others = new HashSet<>(); // whose queue here orders more
+    private final Set<RecordedOperation> behind = new HashSet<>(); // operations decided by time or by the recording's gaps
+    private final Set<Long> streams = new HashSet<>(); // recorded axes of streams, there and here
+    private final Set<Long> others = new HashSet<>(); // recorded axes whose queue here orders more
     private int notEnded;
     private int waits;
     private int frontiers;
@@ -92,7 +93,7 @@ final class DeviceComparison {
         }
     }
 
-    /** The operations that have others before them on their stream than they had. */
+    /** Returns the operations with other predecessors on their stream than recorded. */
     private Set<RecordedOperation> displaced(List<RecordedOperation> operations) {
         Map<Long, List<RecordedOperation>> byAxis = new HashMap<>();
         for (RecordedOperation each : operations) {
@@ -123,7 +124,7 @@ final class DeviceComparison {
         return standIns.getOrDefault(operation, operation);
     }
 
-    /** Whether an operation follows one whose frontier time decided, or has memory whose users it follows. */
+    /** Returns whether an operation follows an operation with a frontier decided by time, or has memory and follows the memory's users. */
     private boolean isBehind(RecordedOperation operation, RecordedOperation standIn) {
         if (followsUsers(operation) || followsUsers(standIn)) {
             return true;
@@ -146,7 +147,7 @@ final class DeviceComparison {
         return operation.reserved != null && !operation.reserved.marks().isEmpty();
     }
 
-    /** Whether all decisions could be compared. */
+    /** Returns whether all decisions could be compared. */
     private boolean compareDecisions(
             RecordedOperation operation, RecordedOperation standIn, Consumer<Replay.Difference> differences) {
         List<Decision> before = operation.lastDecisions();
@@ -176,7 +177,7 @@ final class DeviceComparison {
         return all;
     }
 
-    /** Whether the same waits were reached: another wait that was not may imply a wait, and one that was may not. */
+    /** Returns whether the same waits were reached: an unreached wait may imply another wait, a reached wait may not. */
     private static boolean areReachedAlike(List<Decision> before, List<Decision> after) {
         for (int i = 0; i < before.size() && i < after.size(); i++) {
             if ((before.get(i).decision() == WaitDecision.REACHED)
@@ -187,18 +188,18 @@ final class DeviceComparison {
         return true;
     }
 
-    /** Whether what ended a wait is not repeated, or was not seen to end. */
+    /** Returns whether the cause ending a wait is not repeated, or was not seen to end. */
     private boolean isUnknown(RecordedOperation operation, int wait) {
         RecordedOperation producer = was.producer(operation, wait);
         return order.gaps().isUnknown(operation, wait) || producer != null && !producer.hasRun();
     }
 
-    /** Whether a decision is about work that the hardware has already. */
+    /** Returns whether a decision is about work already given to the hardware. */
     private static boolean isWithHardware(WaitDecision decision) {
         return decision.compareTo(WaitDecision.DEVICE_WAIT) <= 0;
     }
 
-    /** Whether the frontiers could be compared. */
+    /** Returns whether the frontiers could be compared. */
     private boolean compareFrontiers(
             RecordedOperation operation, RecordedOperation standIn, Consumer<Replay.Difference> differences) {
         if (behind.contains(operation)
@@ -221,14 +222,14 @@ final class DeviceComparison {
         return operation.frontier() + (original == null ? "" : ", only there " + original);
     }
 
-    /** What one frontier names, and neither the other implies nor had ended there; null for nothing. */
+    /** Returns an operation named by the first frontier, neither implied by the second nor ended there; null for none. */
     private @Nullable RecordedOperation notImplied(
             OperationGraph one, RecordedOperation operation, OperationGraph other, RecordedOperation counterpart) {
         for (Entry each : operation.frontier().entries()) {
             RecordedOperation named = one.at(each.axis(), each.epoch());
             RecordedOperation there = one == was ? standIns.get(named) : originals.get(named);
             if (named == null || there == null || there.equals(counterpart)) {
-                continue; // of a gap, or itself
+                continue; // in a gap, or the operation itself
             }
             boolean implied = there.epoch() > 0 && counterpart.frontier().epochOf(there.axis()) >= there.epoch();
             if (!implied && !hadEnded(there, counterpart, other)) {
@@ -238,7 +239,7 @@ final class DeviceComparison {
         return null;
     }
 
-    /** Whether an operation had ended before another had its frontier: its place on a stream, or its end. */
+    /** Returns whether an operation had ended before another obtained its frontier: at its place on a stream, or at its end. */
     private static boolean hadEnded(RecordedOperation ended, RecordedOperation operation, OperationGraph graph) {
         RecordedQueue queue = graph.queue(operation.axis());
         FlightEvent placed = queue != null && queue.stream() ? operation.issued : operation.over;

@@ -12,8 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Repeats a recording on the queues of real devices: with the recorded waits, signals and sizes of memory, and a fill of four bytes in place of
- * whatever an operation did. It is recorded in turn, and both recordings are compared as far as they do not depend on when things ended.
+ * Repeats a recording on the queues of real devices: with the recorded waits, signals and sizes of memory, and a fill
+ * of four bytes in place of the recorded work. The replay is recorded in turn, and both recordings are compared as far
+ * as the results do not depend on the times when operations ended.
  *
  * <pre>{@code
  * SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(1, 0), tracker, capacity);
@@ -21,18 +22,20 @@ import java.util.Map;
  * assert DeviceReplay.of(recording, domain, devices, Duration.ofSeconds(30)).differences().isEmpty();
  * }</pre>
  *
- * <p>The host submits and signals in the recorded order, and waits for each end that it had learnt of before; time is not repeated. So an
- * operation ends at least as early as it did, and what does not depend on that must be as recorded: statuses; that a wait was found reached; the
- * order of operations on streams, and their frontiers, except for what had ended; other decisions on streams, where neither the wait nor what
- * signals it was held back. What was cancelled is failed by the host; memory of the host itself is not repeated.
+ * <p>The host submits and signals in the recorded order, and waits for each end observed earlier in the recording; time
+ * is not repeated. An operation therefore ends at least as early as recorded, and everything independent of ends must
+ * be as recorded: statuses; waits found reached; the order of operations on streams, and their frontiers, except for
+ * ended operations; other decisions on streams, where neither the wait nor its signaller was held back. Cancelled
+ * operations are failed by the host; memory of the host itself is not repeated.
  *
- * @param operations number of operations that were repeated
- * @param leftOut number of operations that were left out: their records, or their queue, are not in the recording
+ * @param operations number of operations repeated
+ * @param leftOut number of operations left out: their records, or their queue, are not in the recording
  * @param notEnded number of operations that had ended in the recording, and have not here
- * @param waits number of decisions that were compared
- * @param frontiers number of frontiers that were compared
- * @param dependOnTime number of operations of which decisions or frontiers depend on when things ended, or on what the recording lacks
- * @param differences what differs, at most {@link Replay#MAXIMUM_DIFFERENCES}
+ * @param waits number of decisions compared
+ * @param frontiers number of frontiers compared
+ * @param dependOnTime number of operations with decisions or frontiers depending on the times of ends, or on gaps of
+ *     the recording
+ * @param differences the differences, at most {@link Replay#MAXIMUM_DIFFERENCES}
  */
 public record DeviceReplay(
         int operations,
@@ -42,7 +45,7 @@ public record DeviceReplay(
         int frontiers,
         int dependOnTime,
         List<Replay.Difference> differences) {
-    /** The most devices, and the most queues of each, that are repeated as such; what goes beyond shares them. */
+    /** The most devices, and the most queues of each, repeated separately; further devices and queues share these. */
     public static final int MAXIMUM = 64;
 
     /** Copies. */
@@ -51,10 +54,10 @@ public record DeviceReplay(
     }
 
     /**
-     * Returns how many queues each recorded device had.
+     * Returns the number of queues of each recorded device.
      *
      * @param recording the recording
-     * @return one element for each device, in the order of their first operation, each 1 to {@link #MAXIMUM}
+     * @return an element for each device, in the order of their first operation, each 1 to {@link #MAXIMUM}
      */
     public static List<Integer> queueCounts(FlightRecording recording) {
         Map<String, Integer> counts = new LinkedHashMap<>();
@@ -68,13 +71,13 @@ public record DeviceReplay(
      * Repeats a recording.
      *
      * @param recording the recording
-     * @param domain the domain of the devices, which has no recorder
-     * @param devices stand for the recorded ones in their order, or for several each, if there are fewer; borrowed, best with as many queues
-     *     as {@link #queueCounts} says, and used for nothing else meanwhile
-     * @param patience how long an end may be waited for; then nothing more is
-     * @return what was compared, and what differs
-     * @throws IreeException INVALID_ARGUMENT without devices, FAILED_PRECONDITION when the domain has a recorder, RESOURCE_EXHAUSTED when the
-     *     recording is too long for the heap
+     * @param domain the domain of the devices; without recorder
+     * @param devices represent the recorded devices in their order, or several each, if there are fewer; borrowed, best
+     *     with the number of queues given by {@link #queueCounts}, and used for nothing else meanwhile
+     * @param patience the longest wait for an end; after a longer wait nothing more is waited for
+     * @return the extent of the comparison, and the differences
+     * @throws IreeException INVALID_ARGUMENT without devices, FAILED_PRECONDITION when the domain has a recorder,
+     *     RESOURCE_EXHAUSTED when the recording is too long for the heap
      */
     public static DeviceReplay of(
             FlightRecording recording, SchedulingDomain domain, List<? extends Device> devices, Duration patience) {

@@ -25,23 +25,23 @@ import org.jspecify.annotations.Nullable;
 /** Submits the operations of a recording to the queues of devices. Confined to one thread. */
 final class DeviceReplayRun implements AutoCloseable {
     private static final int SCRATCH_BYTES = 64;
-    private static final long LOOK_NANOS = 50_000; // between looks whether all ends are recorded
+    private static final long LOOK_NANOS = 50_000; // between checks whether all ends are recorded
 
     private final OperationGraph graph;
     private final ReplayOrder order;
     private final FlightRecorder recorder;
     private final Map<Long, DeviceQueue> queues = new HashMap<>(); // by recorded axis
-    private final Map<DeviceQueue, Buffer> scratch = new LinkedHashMap<>(); // what stand-ins fill
+    private final Map<DeviceQueue, Buffer> scratch = new LinkedHashMap<>(); // targets of the stand-ins' fills
     private final Map<Long, Buffer> buffers = new LinkedHashMap<>(); // by recorded reservation
     private final ReplayTimelines timelines;
-    private final Map<RecordedOperation, TimelineSemaphore> ends = new LinkedHashMap<>(); // what each signals besides
-    private final Set<Long> streams = new HashSet<>(); // axes of the devices' queues that are streams
+    private final Map<RecordedOperation, TimelineSemaphore> ends = new LinkedHashMap<>(); // additional signal of each operation
+    private final Set<Long> streams = new HashSet<>(); // axes of the devices' queues with streams
     private final long patience; // nanoseconds
     private final PriorityQueue<RecordedOperation> heldBack =
             new PriorityQueue<>(Comparator.comparingLong(OperationGraph::issueNumber));
     private boolean stalled;
 
-    /** Creates the run, whose operations the recorder records. */
+    /** Creates the run, with operations recorded by the recorder. */
     DeviceReplayRun(
             OperationGraph graph,
             ReplayOrder order,
@@ -91,12 +91,12 @@ final class DeviceReplayRun implements AutoCloseable {
         submitHeldBack(Long.MAX_VALUE);
     }
 
-    /** What the scheduler held back then, this host holds back: when it would resume depends on time. */
+    /** Returns whether this host holds an operation back, as the scheduler did: the resumption would depend on time. */
     private static boolean isHeldBack(RecordedOperation operation) {
         return operation.issued != null && (operation.decided.size() > 1 || operation.held != null);
     }
 
-    /** Submits what was issued before a thing that happens next, given its key. */
+    /** Submits the operations issued before the next action, given the action's key. */
     private void submitHeldBack(long key) {
         for (RecordedOperation next; (next = heldBack.peek()) != null && 2 * OperationGraph.issueNumber(next) < key; ) {
             heldBack.remove();
@@ -104,7 +104,7 @@ final class DeviceReplayRun implements AutoCloseable {
         }
     }
 
-    /** A recorder knows of a queue what it is once that has had an operation. */
+    /** Runs a barrier on each queue: a recorder knows the kind of a queue after the queue's first operation. */
     private void learnQueues() {
         queues.values().stream().distinct().forEach(queue -> queue.barrier(null, null, 0));
         recorder.recording().queues().stream()
@@ -114,11 +114,11 @@ final class DeviceReplayRun implements AutoCloseable {
 
     private void submit(RecordedOperation operation) {
         if (order.isCancelled(operation)) {
-            return; // the host fails what it signals
+            return; // the host fails the operation's signals
         }
         TimelineSemaphore end = end(operation);
         DeviceQueue queue = queues.get(operation.axis());
-        if (queue == null) { // of a recording that was altered
+        if (queue == null) { // of an altered recording
             end.fail(new IreeException(StatusCode.DATA_LOSS, operation + " is of a queue that is not named"));
             return;
         }
@@ -137,7 +137,7 @@ final class DeviceReplayRun implements AutoCloseable {
         return ends.computeIfAbsent(operation, each -> TimelineSemaphore.create(0));
     }
 
-    /** The end of the operation before it on its stream, for which it waits where the queue orders nothing; null for none. */
+    /** Returns the end of the operation before on the same stream, to wait for where the queue orders nothing; null for none. */
     private @Nullable TimelineSemaphore before(RecordedOperation operation) {
         RecordedQueue queue = graph.queue(operation.axis());
         if (queue == null || !queue.stream() || isOnStream(queue)) {
@@ -166,7 +166,7 @@ final class DeviceReplayRun implements AutoCloseable {
         } else if (reserved != null) {
             Buffer buffer = queue.alloca(wait, signal, BufferParams.DEFAULT, Math.max(1, reserved.size()), 0);
             Buffer other = buffers.put(reserved.reservation(), buffer);
-            if (other != null) { // of a recording that was altered
+            if (other != null) { // of an altered recording
                 other.close();
             }
         } else if (operation.name().equals("dealloca") && released != null) {
@@ -196,7 +196,7 @@ final class DeviceReplayRun implements AutoCloseable {
         }
     }
 
-    /** Returns what the recorder has once it knows of all ends. */
+    /** Returns the recorded operations once the recorder knows all ends. */
     OperationGraph recorded() {
         long deadline = System.nanoTime() + patience;
         while (true) {
@@ -217,7 +217,7 @@ final class DeviceReplayRun implements AutoCloseable {
         return end.value() > 0 || end.failure() != null;
     }
 
-    /** The operations of the replay by the recorded ones that they stand for. */
+    /** Returns the operations of the replay by recorded operation. */
     Map<RecordedOperation, RecordedOperation> standIns(OperationGraph now) {
         Map<Long, RecordedOperation> bySignal = new HashMap<>();
         for (RecordedOperation each : now.operations()) {
@@ -232,13 +232,13 @@ final class DeviceReplayRun implements AutoCloseable {
         return all;
     }
 
-    /** Whether the queue that stands for a recorded one is a stream. */
+    /** Returns whether the queue representing a recorded queue is a stream. */
     boolean isOnStream(RecordedQueue queue) {
         DeviceQueue own = queues.get(queue.axis());
         return own != null && streams.contains(own.axis());
     }
 
-    /** Whether the queue that stands for a recorded one stands for no other. */
+    /** Returns whether the queue representing a recorded queue represents no other. */
     boolean isAlone(RecordedQueue queue) {
         DeviceQueue own = queues.get(queue.axis());
         return queues.values().stream().filter(each -> each.equals(own)).count() == 1;

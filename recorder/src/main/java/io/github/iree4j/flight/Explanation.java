@@ -13,18 +13,18 @@ import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 
-/** Says of each operation of a recording where its time went, and what waits for what. */
+/** Explains the time spent by each operation of a recording, and the waits between operations. */
 public final class Explanation {
     private final OperationGraph graph;
 
     /**
-     * Where the time of an operation went, in nanoseconds. The parts are one after the other, and add up to the time from its submission to
-     * its end.
+     * The parts of an operation's time, in nanoseconds. The parts follow one another, and add up to the time from the
+     * submission to the end.
      *
-     * @param waiting until its timelines had reached their values
-     * @param memory more, until it had memory
-     * @param queue more, until the operation before it on its stream had ended, or the backend began it
-     * @param running until its end
+     * @param waiting until the timelines waited for had reached their values
+     * @param memory more, until the operation had memory
+     * @param queue more, until the previous operation on its stream had ended, or the backend began the operation
+     * @param running until the end
      */
     public record Times(long waiting, long memory, long queue, long running) {
         /**
@@ -47,10 +47,10 @@ public final class Explanation {
     }
 
     /**
-     * Returns where the time of an operation went.
+     * Returns the parts of an operation's time.
      *
-     * @param operation one whose end is known
-     * @return the times; zeros when its end is not known
+     * @param operation an operation with a known end
+     * @return the times; zeros when the end is not known
      */
     public Times times(RecordedOperation operation) {
         long end = graph.end(operation);
@@ -78,7 +78,7 @@ public final class Explanation {
         return new Times(waited - submitted, memory - waited, queue - memory, end - queue);
     }
 
-    /** The time from when it could begin, and the host had decided that, to its end: with what threads took to wake up. */
+    /** Returns the time from when the operation could begin, and the host had decided so, to the end; includes the time threads took to wake up. */
     long readyToEnd(RecordedOperation operation) {
         Dependency last = graph.decisive(operation);
         long ready = last == null ? 0 : last.available();
@@ -92,7 +92,7 @@ public final class Explanation {
         return graph.end(operation) != RecordedOperation.NEVER;
     }
 
-    /** The most operations of a queue that ran at once. */
+    /** Returns the most operations of a queue that ran at once. */
     int mostAtOnce(long axis) {
         TreeMap<Long, Integer> changes = new TreeMap<>();
         for (RecordedOperation each : graph.operations()) {
@@ -111,7 +111,7 @@ public final class Explanation {
     }
 
     /**
-     * Explains one operation.
+     * Explains an operation.
      *
      * @param operation the operation
      * @return lines of text
@@ -226,7 +226,7 @@ public final class Explanation {
     }
 
     /**
-     * Explains the whole recording: the critical path, and who waited for whom how long.
+     * Explains the whole recording: the critical path, and the waits between kinds of operations with their durations.
      *
      * @param most the most lines of each part
      * @return lines of text

@@ -4,20 +4,20 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Formats that other tools read. */
+/** Formats read by other tools. */
 public enum ExportFormat {
     /** Track events of Perfetto, in the binary form of its schema: for ui.perfetto.dev. */
     PERFETTO,
-    /** Spans of OpenTelemetry, as the JSON of its protocol, with links for what spans cannot nest. */
+    /** Spans of OpenTelemetry, as the JSON of its protocol, with links where spans cannot nest. */
     OTLP,
-    /** A scenario of the laboratory, as YAML: what ended, with its durations and submissions, without memory. */
+    /** A scenario of the laboratory, as YAML: the ended operations, with their durations and submissions, without memory. */
     SCENARIO;
 
     /**
      * Writes a recording.
      *
      * @param graph the recording
-     * @param target where it goes; not closed
+     * @param target the destination; not closed
      * @throws IOException when the target cannot be written
      */
     public void write(OperationGraph graph, OutputStream target) throws IOException {

@@ -4,10 +4,10 @@ import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
-/** One record of a recording. Times are nanoseconds since the recorder was opened; numbers are of this recording's process. */
+/** A record of a recording. Times are nanoseconds since the recorder was opened; numbers are of this recording's process. */
 public sealed interface FlightEvent {
     /**
-     * Returns its position in the order of recording.
+     * Returns the record's position in the order of recording.
      *
      * @return from 0; the numbers of dropped records are missing
      */
@@ -34,16 +34,16 @@ public sealed interface FlightEvent {
     }
 
     /**
-     * An operation was submitted.
+     * The submission of an operation.
      *
      * @param operation its number
      * @param axis its queue
-     * @param name what it does, for example {@code fill}
-     * @param call the number of the call that submitted it; 0 for none
-     * @param function the function of that call; empty for none
-     * @param thread the thread that submitted it
-     * @param waits what it waits for
-     * @param signals what it signals
+     * @param name the kind of operation, for example {@code fill}
+     * @param call the number of the submitting call; 0 for none
+     * @param function the function of this call; empty for none
+     * @param thread the submitting thread
+     * @param waits the points waited for
+     * @param signals the points signalled
      */
     record Submitted(
             long sequence,
@@ -62,14 +62,14 @@ public sealed interface FlightEvent {
      * A decision about a wait, with its premise.
      *
      * @param decision the decision
-     * @param value the value that was reached or promised, at or above the one waited for; 0 when there was none
-     * @param axis the queue of the operation that signals it; 0 when unknown
-     * @param epoch its epoch; 0 when unknown
+     * @param value the value reached or promised, at or above the awaited value; 0 when there was none
+     * @param axis the queue of the signalling operation; 0 when unknown
+     * @param epoch the epoch of the signalling operation; 0 when unknown
      */
     record Decision(WaitDecision decision, long value, long axis, long epoch) {}
 
     /**
-     * The waits of an operation were decided; again when it resumes.
+     * The decisions about the waits of an operation; made again when the operation resumes.
      *
      * @param operation the operation
      * @param decisions in the order of its waits
@@ -77,7 +77,7 @@ public sealed interface FlightEvent {
     record Decided(long sequence, long time, long operation, List<Decision> decisions) implements FlightEvent {}
 
     /**
-     * A wait that held an operation back ended: with a promise, or when its value was reached.
+     * The end of a wait holding an operation back: with a promise, or when the value was reached.
      *
      * @param operation the operation
      * @param index of the wait
@@ -85,76 +85,76 @@ public sealed interface FlightEvent {
     record WaitOver(long sequence, long time, long operation, long index) implements FlightEvent {}
 
     /**
-     * An operation is held back until there is memory.
+     * The hold of an operation until there is memory.
      *
      * @param operation the operation
-     * @param bytes how much it requests
+     * @param bytes the bytes requested
      */
     record Held(long sequence, long time, long operation, long bytes) implements FlightEvent {}
 
     /**
-     * An operation has its place on its stream, or is about to run on an unordered queue.
+     * The placement of an operation on its stream, or the imminent start on an unordered queue.
      *
-     * @param operation the operation; 0 for one that was submitted before the recording began
-     * @param reservation the memory that it allocates or releases; 0 for neither
-     * @param frontier its frontier; empty on an unordered queue, where it has none yet
+     * @param operation the operation; 0 for a submission before the recording began
+     * @param reservation the memory allocated or released; 0 for neither
+     * @param frontier the operation's frontier; empty on an unordered queue, where the operation has no frontier yet
      */
     record Issued(long sequence, long time, long operation, long reservation, RecordedFrontier frontier)
             implements FlightEvent {}
 
     /**
-     * The hardware began an operation. Not every backend knows.
+     * The begin of an operation on the hardware. Not reported by every backend.
      *
      * @param operation the operation
      */
     record Began(long sequence, long time, long operation) implements FlightEvent {}
 
     /**
-     * The host learnt that an operation has run.
+     * The observation by the host that an operation has run.
      *
      * @param operation the operation
      */
     record Completed(long sequence, long time, long operation) implements FlightEvent {}
 
     /**
-     * An operation has ended, and has signalled or failed what it was to signal.
+     * The end of an operation, after its signals were signalled or failed.
      *
-     * @param operation the operation; 0 for one that was submitted before the recording began
+     * @param operation the operation; 0 for a submission before the recording began
      * @param status OK on success
      * @param message the failure; empty on success
-     * @param frontier its frontier; empty when it did not run
+     * @param frontier the operation's frontier; empty when the operation did not run
      */
     record Over(long sequence, long time, long operation, StatusCode status, String message, RecordedFrontier frontier)
             implements FlightEvent {}
 
-    /** Why memory could be given to a request. */
+    /** The reasons why memory could be given to a request. */
     enum Reuse {
-        /** Nothing used it before, or its users were known to be done when they released it. */
+        /** Unused before, or the users were known to be done at the release. */
         UNUSED,
-        /** Its last users had completed. */
+        /** The last users had completed. */
         COMPLETED,
-        /** The requester runs after its last users. */
+        /** The requester runs after the last users. */
         KNOWN_BEFORE,
-        /** The requester's hardware waits for its last users. */
+        /** The requester's hardware waits for the last users. */
         AFTER_WAIT
     }
 
     /**
-     * Memory was reserved.
+     * A reservation of memory.
      *
      * @param reservation its number
      * @param pool index of the pool in {@link FlightRecording#pools}
      * @param size bytes requested
      * @param length bytes taken
-     * @param offset where they begin in their slab
+     * @param offset the position of the first byte in the slab
      * @param slab number of the slab
-     * @param reuse why they could be used
-     * @param persistent whether the host decides their lifetime
-     * @param consumer what the bytes are charged to
+     * @param reuse the reason why the bytes could be used
+     * @param persistent whether the host decides the lifetime of the bytes
+     * @param consumer the consumer charged for the bytes
      * @param call the number of the call; 0 for none
-     * @param function the function of that call; empty for none
-     * @param death what the bytes' last users were
-     * @param marks what the requester's hardware waits for because of them
+     * @param function the function of this call; empty for none
+     * @param death the last users of the bytes
+     * @param marks the resulting waits of the requester's hardware
      */
     record Reserved(
             long sequence,
@@ -175,27 +175,27 @@ public sealed interface FlightEvent {
             implements FlightEvent {}
 
     /**
-     * Memory was released.
+     * A release of memory.
      *
      * @param reservation its number
-     * @param death what must complete before it is reused
+     * @param death the operations to complete before the memory is reused
      */
     record Released(long sequence, long time, long reservation, RecordedFrontier death) implements FlightEvent {}
 
     /**
-     * A request for memory waits in line.
+     * A request for memory entering the line.
      *
      * @param pool index of the pool
-     * @param bytes how much
-     * @param consumer what it is charged to
+     * @param bytes the bytes requested
+     * @param consumer the consumer charged for the bytes
      * @param call the number of the call; 0 for none
-     * @param function the function of that call; empty for none
+     * @param function the function of this call; empty for none
      */
     record InLine(long sequence, long time, int pool, long bytes, String consumer, long call, String function)
             implements FlightEvent {}
 
     /**
-     * The device of a queue was lost.
+     * The loss of a queue's device.
      *
      * @param axis the queue
      * @param status the cause

@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Records what the queues and pools of a scheduling domain do, while it is open. A domain has one recorder at most.
+ * Records the activity of the queues and pools of a scheduling domain, while the recorder is open. A domain has at most
+ * a single recorder.
  *
  * <pre>{@code
  * try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT)) {
@@ -22,8 +23,8 @@ import java.util.function.LongSupplier;
  * }
  * }</pre>
  *
- * <p>Recording takes some hundred nanoseconds for each operation and no memory beyond its rings and definitions. Recording threads never wait
- * for readers or for the disk, beyond the copying of one ring. Safe from any thread.
+ * <p>Recording takes some hundred nanoseconds for each operation and no memory beyond its rings and definitions.
+ * Recording threads never wait for readers or for the disk, beyond the copying of a ring. Safe from any thread.
  */
 public final class FlightRecorder implements AutoCloseable {
     private final Instant start = Instant.now();
@@ -35,12 +36,13 @@ public final class FlightRecorder implements AutoCloseable {
     private final QueueObservation queues;
 
     /**
-     * What a recorder has done.
+     * Counts of a recorder's work.
      *
      * @param recorded number of records made
      * @param completeFrom of the records below this sequence number the ring has dropped some or all
      * @param fileBytes bytes written to the file
-     * @param fileDropped records that the file did not take, because it was full, or because the disk was too slow for the ring
+     * @param fileDropped records missing in the file, because the file was full, or because the disk was too slow for
+     *     the ring
      */
     public record Statistics(long recorded, long completeFrom, long fileBytes, long fileDropped) {}
 
@@ -80,14 +82,15 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Begins to record, with the time of another clock: of virtual devices.
+     * Begins to record, with the time of another clock: for virtual devices.
      *
      * @param domain the domain
      * @param options the limits
      * @param clock nanoseconds
      * @return the recorder; the caller closes it
      * @throws IOException when the file cannot be written
-     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder; INVALID_ARGUMENT when the file is a pipe, a device or a directory
+     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder; INVALID_ARGUMENT when the file is a
+     *     pipe, a device or a directory
      */
     public static FlightRecorder open(SchedulingDomain domain, RecorderOptions options, LongSupplier clock)
             throws IOException {
@@ -99,7 +102,7 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns what the ring has.
+     * Returns the contents of the ring.
      *
      * @return the recording so far
      */
@@ -108,21 +111,22 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns what the ring has from a position on, for readers that come back: with {@link Header#next} of what they have.
+     * Returns the contents of the ring from a position on, for returning readers: with {@link Header#next} of the last
+     * reading.
      *
      * @param from a sequence number
-     * @return the records at or above it
+     * @return the records at or above the number
      */
     public FlightRecording since(long from) {
         return since(from, Integer.MAX_VALUE);
     }
 
     /**
-     * Returns some of what the ring has from a position on, for readers with pages.
+     * Returns a part of the ring's contents from a position on, for readers with pages.
      *
      * @param from a sequence number
      * @param most the most records, at least 1
-     * @return the first records at or above it; {@link Header#next} is that of the next page
+     * @return the first records at or above the number; {@link Header#next} begins the next page
      */
     public FlightRecording since(long from, int most) {
         long cut = rings.cut();
@@ -142,7 +146,7 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns what it has done so far.
+     * Returns the counts of the recorder's work so far.
      *
      * @return the counts now
      */
@@ -150,11 +154,11 @@ public final class FlightRecorder implements AutoCloseable {
         return new Statistics(rings.cut(), rings.completeFrom(), drain.bytes(), drain.dropped());
     }
 
-    /** Ends the recording, and completes the file. What the ring has can still be read. Idempotent. */
+    /** Ends the recording, and completes the file. The contents of the ring can still be read. Idempotent. */
     @Override
     public void close() {
         domain.memory().end(observer);
-        queues.close(); // the last, so that the next recorder finds both free
+        queues.close(); // last, so the next recorder finds both free
         drain.close();
     }
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a recorder has recorded: from its ring, or from a file. Immutable. */
+/** The records of a recorder: from the recorder's ring, or from a file. Immutable. */
 public final class FlightRecording {
     private final Header header;
     private final List<String> names;
@@ -17,13 +17,13 @@ public final class FlightRecording {
     private final List<FlightEvent> events;
 
     /**
-     * What is known of a recording as a whole.
+     * Information about a recording as a whole.
      *
      * @param start when the recorder was opened
-     * @param frontierCapacity how many entries frontiers could have
+     * @param frontierCapacity the most entries of a frontier
      * @param next sequence numbers of later records are at or above this
      * @param completeFrom of the records below this sequence number some, or all, are missing
-     * @param dropped number of records that a full file did not take
+     * @param dropped number of records dropped by a full file
      */
     public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped) {}
 
@@ -49,23 +49,23 @@ public final class FlightRecording {
     /**
      * Reads a file.
      *
-     * @param file one that a recorder wrote
+     * @param file a file written by a recorder
      * @return the recording
      * @throws IOException when the file cannot be read
-     * @throws IreeException DATA_LOSS for a truncated or damaged file, RESOURCE_EXHAUSTED for one beyond the limit, UNIMPLEMENTED for another
-     *     version
+     * @throws IreeException DATA_LOSS for a truncated or damaged file, RESOURCE_EXHAUSTED for a file beyond the limit,
+     *     UNIMPLEMENTED for another version
      */
     public static FlightRecording read(Path file) throws IOException {
         return RecordingFile.read(file, false);
     }
 
     /**
-     * Reads a file as far as it is whole: of a process that did not end in order.
+     * Reads the undamaged part of a file, for a process that did not end in order.
      *
-     * @param file one that a recorder wrote
+     * @param file a file written by a recorder
      * @return the recording, up to the first damaged or missing part
      * @throws IOException when the file cannot be read
-     * @throws IreeException when not even its beginning can be read
+     * @throws IreeException when not even the beginning can be read
      */
     public static FlightRecording salvage(Path file) throws IOException {
         return RecordingFile.read(file, true);
@@ -75,14 +75,14 @@ public final class FlightRecording {
      * Writes a file.
      *
      * @param file the file, replaced if there is one
-     * @throws IOException when it cannot be written
+     * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
         RecordingFile.write(file, this);
     }
 
     /**
-     * Returns the contents of a file that {@link #write} would write.
+     * Returns the contents of a file as written by {@link #write}.
      *
      * @return the bytes
      */
@@ -91,7 +91,7 @@ public final class FlightRecording {
     }
 
     /**
-     * Returns what is known of the recording as a whole.
+     * Returns the information about the recording as a whole.
      *
      * @return the header
      */
@@ -100,7 +100,7 @@ public final class FlightRecording {
     }
 
     /**
-     * Returns the queues that it is of.
+     * Returns the recorded queues.
      *
      * @return in the order of their first operation
      */
@@ -109,7 +109,7 @@ public final class FlightRecording {
     }
 
     /**
-     * Returns the pools that it is of.
+     * Returns the recorded pools.
      *
      * @return the pools; records refer to them by index
      */
@@ -120,7 +120,7 @@ public final class FlightRecording {
     /**
      * Returns the records.
      *
-     * @return in the order in which they were made
+     * @return in the order of recording
      */
     public List<FlightEvent> events() {
         return events;

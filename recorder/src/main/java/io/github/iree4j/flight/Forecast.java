@@ -5,19 +5,20 @@ import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
 /**
- * How long a recording would have taken with other hardware: its operations, with the time that each ran, on virtual devices behind the real
- * scheduler and the real pools.
+ * The duration of a recording with other hardware: the recorded operations, with their recorded running times, on
+ * virtual devices behind the real scheduler and the real pools.
  *
- * <p>A model, with these assumptions. A thread submits an operation as long after the last end that it had seen as it did then. Calls are
- * spread over the additional queues and devices, each to the one with the least work when it begins; the operations of a call stay together,
- * and so does work without a call. An operation takes as long as it did, wherever it runs and whatever runs beside it. Sizes and limits of
- * memory are scaled down together, so that a model takes little. What the model says of the recorded hardware shows how good it is.
+ * <p>A model, with these assumptions. A thread submits an operation with the recorded delay after the last end seen by
+ * the thread. Calls are spread over the additional queues and devices, each to the queue or device with the least work
+ * when the call begins; the operations of a call stay together, and so does work without a call. An operation takes the
+ * recorded time, independent of its place and of concurrent operations. Sizes and limits of memory are scaled down
+ * together, so a model takes little memory. The model of the recorded hardware shows the quality of the forecast.
  *
  * @param recorded nanoseconds from the first submission to the last end, as recorded
  * @param model the same in a model of the recorded hardware
  * @param forecast the same in a model of the other hardware
  * @param operations number of operations that ended in the recording
- * @param notEnded number of those that do not with the other hardware, for lack of memory or of what they wait for
+ * @param notEnded number of these operations not ending with the other hardware, for lack of memory or of a signal
  */
 public record Forecast(long recorded, long model, long forecast, int operations, int notEnded) {
     private static final int MAXIMUM_QUEUES = 64;
@@ -28,11 +29,11 @@ public record Forecast(long recorded, long model, long forecast, int operations,
      * Other hardware.
      *
      * @param queues number of queues of each device, 1 to 64; 0 for as many as recorded
-     * @param devices number of devices in place of each recorded one, 1 to 64
-     * @param memoryPercent memory of each device, in percent of what it had, 1 to 10,000
+     * @param devices number of devices in place of each recorded device, 1 to 64
+     * @param memoryPercent memory of each device, in percent of the recorded memory, 1 to 10,000
      */
     public record Hardware(int queues, int devices, int memoryPercent) {
-        /** The hardware that was recorded. */
+        /** The recorded hardware. */
         public static final Hardware RECORDED = new Hardware(0, 1, 100);
 
         /** Checks. */
@@ -62,7 +63,7 @@ public record Forecast(long recorded, long model, long forecast, int operations,
      *
      * @param recording the recording
      * @param hardware the other hardware
-     * @return how long it takes
+     * @return the durations
      */
     public static Forecast of(FlightRecording recording, Hardware hardware) {
         OperationGraph graph = new OperationGraph(recording);

@@ -29,7 +29,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a recording on a model of other hardware, on a virtual clock whose ticks are nanoseconds. Confined to one thread. */
+/** Runs a recording on a model of other hardware, on a virtual clock with nanoseconds as ticks. Confined to one thread. */
 final class ForecastRun implements AutoCloseable {
     private static final int SESSION = 1;
     private static final long MEMORY = 64 << 20; // of a modelled device
@@ -48,7 +48,7 @@ final class ForecastRun implements AutoCloseable {
     private final Map<String, List<VirtualDevice>> devices = new LinkedHashMap<>(); // by recorded id
     private final Map<String, Integer> recordedQueues = new HashMap<>(); // number by device
     private final Map<Long, Integer> slots = new HashMap<>(); // of calls
-    private final long[] load; // nanoseconds of work that each slot has been given
+    private final long[] load; // nanoseconds of work given to each slot
     private final Map<Long, RecordedOperation> byNumber = new HashMap<>();
     private final Map<Long, Buffer> buffers = new HashMap<>(); // by recorded reservation
     private final List<Buffer> all = new ArrayList<>();
@@ -59,14 +59,14 @@ final class ForecastRun implements AutoCloseable {
     private long last;
     private int over;
 
-    /** An operation that the host has not submitted. */
+    /** An operation not submitted by the host yet. */
     private static final class Pending {
         final RecordedOperation operation;
-        final long delay; // after the end that it follows, or from the beginning
+        final long delay; // after the end followed, or from the beginning
         int missing;
 
         @Nullable
-        Pending next; // that its thread submits
+        Pending next; // the next submission of the same thread
 
         Pending(RecordedOperation operation, long delay) {
             this.operation = operation;
@@ -97,7 +97,7 @@ final class ForecastRun implements AutoCloseable {
         this.load = new long[slotCount()];
     }
 
-    /** What a device has, as far as the recorded work could ever need it. */
+    /** Returns the memory of a device, as far as ever needed by the recorded work. */
     private long limit(Map<String, TreeMap<Integer, RecordedQueue>> known) {
         long live = 0;
         long peak = 0;
@@ -121,7 +121,7 @@ final class ForecastRun implements AutoCloseable {
                 .min()
                 .orElse(MEMORY);
         long free =
-                Math.max(SMALLEST, limit / 100 * hardware.memoryPercent() - peakKept); // the host keeps what it kept
+                Math.max(SMALLEST, limit / 100 * hardware.memoryPercent() - peakKept); // the host keeps its persistent memory
         return Math.min(free, Math.max(SMALLEST, 8 * peak));
     }
 
@@ -168,7 +168,7 @@ final class ForecastRun implements AutoCloseable {
 
     // ---- Placement.
 
-    /** How many times the recorded hardware is there. */
+    /** Returns how many times the recorded hardware is present. */
     private int slotCount() {
         int perDevice = recordedQueues.values().stream()
                 .mapToInt(recorded -> hardware.queues() == 0 ? 1 : Math.max(1, hardware.queues() / recorded))
@@ -261,7 +261,7 @@ final class ForecastRun implements AutoCloseable {
         return left == null || right != null && right.overAt() > left.overAt() ? right : left;
     }
 
-    /** One of the things that a submission follows has happened. */
+    /** Notes that a predecessor of a submission has happened. */
     private void release(Pending pending, boolean end) {
         if (--pending.missing == 0) {
             long delay = end ? pending.delay : Math.max(0, followsNothing(pending) ? pending.delay - clock.now() : 0);
@@ -278,7 +278,7 @@ final class ForecastRun implements AutoCloseable {
         first = Math.min(first, clock.now());
         Fence wait = timelines.fence(order.waits(operation));
         Fence signal = timelines.fence(operation.signals());
-        if (signal == null) { // something carries its failure when the run is over
+        if (signal == null) { // something carries the operation's failure at the end of the run
             signal = timelines.fence(List.of(ReplayOrder.unshared(operation, 0)));
         }
         submitting = operation;
@@ -301,7 +301,7 @@ final class ForecastRun implements AutoCloseable {
                 queue(operation).barrier(wait, signal, 0);
             }
         } catch (IreeException e) {
-            // It cannot run on this hardware, and is counted as not ended.
+            // The operation cannot run on this hardware, and is counted as not ended.
         } finally {
             submitting = null;
         }
@@ -311,7 +311,7 @@ final class ForecastRun implements AutoCloseable {
         }
     }
 
-    /** Tells operations by their numbers, and notes their ends. */
+    /** Identifies operations by their numbers, and notes their ends. */
     private final class Follower implements QueueObserver {
         private long numbers;
 

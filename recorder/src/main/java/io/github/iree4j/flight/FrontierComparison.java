@@ -10,14 +10,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares frontiers of a replay with the recorded ones. They are the same also if only one names an operation whose end the host was just
- * learning of: a frontier leaves out what has ended, and the moment is shorter than the time that it takes to make a record. What runs after
- * such an operation may inherit that. Operations are compared in the order in which they were issued. Confined to one thread.
+ * Compares frontiers of a replay with the recorded frontiers. Two frontiers are also the same if only one names an
+ * operation whose end the host was just observing: a frontier leaves out ended operations, and the moment of
+ * observation is shorter than the making of a record. Operations running after such an operation may inherit the
+ * difference. Operations are compared in the order of issue. Confined to one thread.
  */
 final class FrontierComparison {
     private final OperationGraph graph;
     private final ReplayOrder order;
-    private final Map<RecordedOperation, Set<Long>> ending = new HashMap<>(); // axes in which one differs
+    private final Map<RecordedOperation, Set<Long>> ending = new HashMap<>(); // differing axes of each operation
     private final Map<Long, RecordedOperation> last = new HashMap<>(); // by axis
 
     FrontierComparison(OperationGraph graph, ReplayOrder order) {
@@ -25,7 +26,7 @@ final class FrontierComparison {
         this.order = order;
     }
 
-    /** Whether the frontiers of the next operation are the same. */
+    /** Returns whether the frontiers of the next operation are the same. */
     boolean isSame(RecordedFrontier expected, RecordedFrontier actual, RecordedOperation operation) {
         RecordedOperation previous = last.put(operation.axis(), operation);
         if (expected.tainted() != actual.tainted()) {

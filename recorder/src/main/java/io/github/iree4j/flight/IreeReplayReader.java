@@ -18,27 +18,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a capture of IREE's HAL says of queues: the operations submitted, with their waits and signals. The file may be truncated,
- * damaged or hostile.
+ * Reads the queue operations of a capture of IREE's HAL: the submitted operations, with their waits and signals. The
+ * file may be truncated, damaged or hostile.
  *
- * <p>A capture has no times, so that an operation's number takes the place of its time; no completions, no frontiers and no decisions. Its
- * buffers, executables and commands are left out: see {@link IreeReplay}.
+ * <p>A capture has no times, so an operation's number takes the place of its time; no completions, no frontiers and no
+ * decisions. Buffers, executables and commands are left out: see {@link IreeReplay}.
  */
 final class IreeReplayReader {
     static final int MAGIC = 0x5052_5249;
     private static final int VERSION = 2;
     private static final int FILE_HEADER = 24;
     private static final int RECORD_HEADER = 96;
-    private static final int RESERVED = 80; // a word of 32 bits, and after padding one of 64
+    private static final int RESERVED = 80; // a word of 32 bits, and after padding a word of 64
     private static final int OPERATION = 3;
-    private static final int UNSUPPORTED = 5; // the last kind of record that is known
-    private static final int OPTIONAL = 1; // a flag: readers that do not know the kind may skip the record
+    private static final int UNSUPPORTED = 5; // the last known kind of record
+    private static final int OPTIONAL = 1; // a flag: readers not knowing the kind may skip the record
     private static final int SESSION = 1;
     private static final long MAXIMUM_FILE = 4L << 30; // contents of buffers are skipped
     private static final int MAXIMUM_POINTS = 4096;
     private static final int MAXIMUM_OPERATIONS = 1 << 20;
 
-    /** A kind of queue operation: its payload's number, header size, and where queue affinity and counts of waits and signals are. */
+    /** A kind of queue operation: its payload's number, header size, and the positions of queue affinity and counts of waits and signals. */
     private enum Kind {
         ALLOCA("alloca", 13, 12, 72, 40, 56),
         DEALLOCA("dealloca", 14, 14, 64, 32, 48),
@@ -159,7 +159,7 @@ final class IreeReplayReader {
                             .formatted(name, type, position));
         }
         unsupported += type == UNSUPPORTED ? 1 : 0;
-        Kind kind = type == OPERATION && status == 0 ? kind(code) : null; // what was refused was not submitted
+        Kind kind = type == OPERATION && status == 0 ? kind(code) : null; // refused operations were not submitted
         if (kind != null && kind.payload == payloadType) {
             operation(kind, position + headerLength, payload, thread, device);
         } else {
@@ -219,7 +219,7 @@ final class IreeReplayReader {
         }
     }
 
-    /** The axis of the first queue that a capture allows, as the queues are numbered here. */
+    /** Returns the axis of the first queue allowed by a capture, in the numbering used here. */
     private long axis(long device, long affinity) {
         int index = affinity == 0 ? 0 : Long.numberOfTrailingZeros(affinity);
         int number = queueNumbers.computeIfAbsent(device * Long.SIZE + index, unused -> {

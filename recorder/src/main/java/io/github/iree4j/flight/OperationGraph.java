@@ -19,14 +19,15 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a recording, and what each had to wait for: the signals of other operations, the earlier operations of its stream, the
- * users of its memory.
+ * The operations of a recording, and the dependencies of each: the signals of other operations, the earlier operations
+ * of the stream, the users of the memory.
  *
- * <p>The hardware ends an operation before the host learns of it, and may report several ends together. What is known to run after an
- * operation therefore bounds its end: {@link #end} is the earliest time by which the host learnt of it or of something behind it. Immutable.
+ * <p>The hardware ends an operation before the host observes the end, and may report several ends together. Operations
+ * known to run after an operation therefore bound its end: {@link #end} is the earliest time by which the host observed
+ * the end of the operation or of a successor. Immutable.
  */
 public final class OperationGraph {
-    // What an operation and a point of it take in a replay, beside what was read: measured, and doubled.
+    // Bytes taken by an operation and a point in a replay, beside the recording: measured, and doubled.
     private static final long REPLAY_BYTES = 4096;
     private static final long POINT_BYTES = 512;
 
@@ -43,7 +44,7 @@ public final class OperationGraph {
     private final List<FlightEvent.InLine> lines = new ArrayList<>();
     private final Map<Integer, SlabHistory> slabs = new HashMap<>();
     private final Map<Long, FlightEvent.Released> earlier =
-            new HashMap<>(); // by the reservation that has the bytes now
+            new HashMap<>(); // by the present reservation of the bytes
     private final Map<RecordedOperation, Long> ends = new HashMap<>();
     private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
     private final Map<Long, RecordedQueue> queues = new HashMap<>();
@@ -80,7 +81,7 @@ public final class OperationGraph {
                 .sorted(Comparator.comparingLong(OperationGraph::issueNumber).reversed())
                 .toList();
         issued.forEach(each -> ends.put(each, each.completedAt()));
-        // What an operation runs after was issued before it, so that its own end is known here when it bounds theirs.
+        // Predecessors were issued before an operation: the operation's end is final here when it bounds their ends.
         for (RecordedOperation each : issued) {
             long end = end(each);
             for (RecordedOperation before : predecessors(each)) {
@@ -167,7 +168,7 @@ public final class OperationGraph {
 
     private void of(long number, java.util.function.Consumer<RecordedOperation> action) {
         RecordedOperation operation = operations.get(number);
-        if (operation != null) { // else it was submitted before the recording begins
+        if (operation != null) { // else submitted before the recording begins
             action.accept(operation);
         }
     }
@@ -194,24 +195,24 @@ public final class OperationGraph {
      * Returns an operation.
      *
      * @param number its number
-     * @return the operation; null when it was not recorded
+     * @return the operation; null when not recorded
      */
     public @Nullable RecordedOperation operation(long number) {
         return operations.get(number);
     }
 
-    /** The frontiers of operations that were issued, or ended, after the recording began, and submitted before. */
+    /** Returns the frontiers of operations issued, or ended, after the recording began, and submitted before. */
     List<RecordedFrontier> strays() {
         return List.copyOf(strays);
     }
 
-    /** Whether an operation that was submitted before the recording began was over between two records. */
+    /** Returns whether an operation submitted before the recording began ended between two records. */
     boolean hasStrayEnd(long after, long before) {
         Long next = strayEnds.higher(after);
         return next != null && next < before;
     }
 
-    /** The losses of devices, one for each queue. */
+    /** Returns the losses of devices, a record for each queue. */
     List<FlightEvent.Lost> losses() {
         return List.copyOf(losses);
     }
@@ -221,7 +222,7 @@ public final class OperationGraph {
      *
      * @param axis the queue
      * @param epoch the epoch
-     * @return the operation; null when it was not recorded
+     * @return the operation; null when not recorded
      */
     public @Nullable RecordedOperation at(long axis, long epoch) {
         return byEpoch.get(new Entry(axis, epoch));
@@ -231,7 +232,7 @@ public final class OperationGraph {
      * Returns the queue of an axis.
      *
      * @param axis the axis
-     * @return the queue; null when no operation of it was recorded
+     * @return the queue; null when no operation of the queue was recorded
      */
     public @Nullable RecordedQueue queue(long axis) {
         return queues.get(axis);
@@ -245,7 +246,7 @@ public final class OperationGraph {
     /**
      * Returns the memory of a recording.
      *
-     * @return the reservations, as they were made
+     * @return the reservations, in order
      */
     public List<FlightEvent.Reserved> reservations() {
         return List.copyOf(reservations.values());
@@ -255,7 +256,7 @@ public final class OperationGraph {
      * Returns memory.
      *
      * @param reservation the number of the reservation
-     * @return the reservation; null when it was not recorded
+     * @return the reservation; null when not recorded
      */
     public FlightEvent.@Nullable Reserved reservation(long reservation) {
         return reservations.get(reservation);
@@ -265,7 +266,7 @@ public final class OperationGraph {
      * Returns the release of memory.
      *
      * @param reservation the number of the reservation
-     * @return the release; null when it was not released
+     * @return the release; null when not released
      */
     public FlightEvent.@Nullable Released released(long reservation) {
         return releases.get(reservation);
@@ -285,26 +286,26 @@ public final class OperationGraph {
      * Returns the operation that released memory.
      *
      * @param reservation the number of the reservation
-     * @return the operation; null for the host, and while it is not released
+     * @return the operation; null for the host, and before the release
      */
     public @Nullable RecordedOperation releaser(long reservation) {
         return releasers.get(reservation);
     }
 
     /**
-     * Returns when an operation ended at the latest: when the host learnt of that, or of something that ran after it.
+     * Returns the latest possible end of an operation: when the host observed this end, or the end of a successor.
      *
      * @param operation the operation
-     * @return the time; {@link RecordedOperation#NEVER} when it did not end
+     * @return the time; {@link RecordedOperation#NEVER} when the operation did not end
      */
     public long end(RecordedOperation operation) {
         return ends.getOrDefault(operation, RecordedOperation.NEVER);
     }
 
     /**
-     * Returns what an operation could not begin before.
+     * Returns the conditions for the begin of an operation.
      *
-     * @param operation one that was issued
+     * @param operation an issued operation
      * @return its submission first
      */
     public List<Dependency> dependencies(RecordedOperation operation) {
@@ -312,10 +313,10 @@ public final class OperationGraph {
     }
 
     /**
-     * Returns the dependency that was there last, so that the operation could begin.
+     * Returns the dependency available last, which allowed the operation to begin.
      *
-     * @param operation one that was issued
-     * @return the dependency; of several at the same time the first; null when it was not issued
+     * @param operation an issued operation
+     * @return the dependency; of several at the same time the first; null when the operation was not issued
      */
     public @Nullable Dependency decisive(RecordedOperation operation) {
         Dependency last = null;
@@ -325,13 +326,13 @@ public final class OperationGraph {
         return last;
     }
 
-    // ---- What runs before an operation.
+    // ---- Predecessors of an operation.
 
     /**
-     * Checks that there is memory for what repeats the operations, with a timeline for each point.
+     * Checks for enough memory to repeat the operations, with a timeline for each point.
      *
      * @param heap bytes
-     * @throws IreeException RESOURCE_EXHAUSTED when there is not
+     * @throws IreeException RESOURCE_EXHAUSTED without enough memory
      */
     void checkSizeOfReplay(long heap) {
         long bytes = 0;
@@ -347,7 +348,10 @@ public final class OperationGraph {
         }
     }
 
-    /** What has signalled when an operation does: what signals its waits, and the operation before it on its stream. */
+    /**
+     * Returns the operations that have signalled when an operation signals: the signallers of its waits, and the
+     * previous operation on its stream.
+     */
     List<RecordedOperation> endsAfter(RecordedOperation operation) {
         List<RecordedOperation> all = new ArrayList<>();
         for (int i = 0; i < operation.waits().size(); i++) {
@@ -379,11 +383,11 @@ public final class OperationGraph {
     }
 
     /**
-     * Returns the operation whose signal ended a wait, or will; null for a signal of the host.
+     * Returns the operation ending a wait by its signal, now or later; null for a signal of the host.
      *
-     * @param operation the operation that waits
+     * @param operation the waiting operation
      * @param index of the wait
-     * @return the operation; null when the host signalled, or an operation that was not recorded
+     * @return the operation; null when the host signalled, or an unrecorded operation
      */
     public @Nullable RecordedOperation producer(RecordedOperation operation, int index) {
         Point point = operation.waits().get(index);
@@ -405,7 +409,7 @@ public final class OperationGraph {
         return next == null ? null : next.getValue();
     }
 
-    /** The operation whose signal or promise a decision found; null for a signal of the host, and when it is not in the recording. */
+    /** Returns the operation whose signal or promise a decision found; null for a signal of the host, and for an unrecorded operation. */
     @Nullable
     RecordedOperation signaller(Decision decision) {
         RecordedOperation found = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
@@ -413,8 +417,8 @@ public final class OperationGraph {
     }
 
     /**
-     * The wait that an operation that had run was held back for, since the host learnt of what it had waited for after that; -1 when it was
-     * not.
+     * Returns the wait that held back the end of an operation already run, because the host observed the end of the
+     * awaited operation afterwards; -1 for none.
      */
     int lateWait(RecordedOperation operation) {
         if (operation.isEndedByHost()) {
@@ -437,8 +441,9 @@ public final class OperationGraph {
     }
 
     /**
-     * Whether an operation had signalled or promised a lower value when something was decided. The timeline tells of the oldest signal that it
-     * remembers, and while one queue uses it, of the last promise. Otherwise it has jumped over that value.
+     * Returns whether an operation had signalled or promised a lower value at the time of a decision. The timeline
+     * reports the oldest remembered signal, and while a single queue uses the timeline, the last promise. Otherwise the
+     * timeline has jumped over the lower value.
      */
     private static boolean isForgotten(RecordedOperation operation, Decision decision, FlightEvent.Decided decided) {
         FlightEvent then = decision.decision() == WaitDecision.REACHED
@@ -447,7 +452,7 @@ public final class OperationGraph {
         return then != null && then.sequence() < decided.sequence() && operation.status() == StatusCode.OK;
     }
 
-    /** The operation before it on its stream; null for the first one, and on an unordered queue. */
+    /** Returns the previous operation on the same stream; null for the first operation, and on an unordered queue. */
     private @Nullable RecordedOperation previous(RecordedOperation operation) {
         NavigableMap<Long, RecordedOperation> stream = streams.get(operation.axis());
         Map.Entry<Long, RecordedOperation> before = stream == null ? null : stream.lowerEntry(operation.epoch());
@@ -478,7 +483,7 @@ public final class OperationGraph {
         return List.copyOf(all);
     }
 
-    /** Whether an allocation that was held back stood in line, as far as its size tells. */
+    /** Returns whether an allocation held back stood in line, as far as its size shows. */
     boolean stoodInLine(RecordedOperation operation) {
         FlightEvent.Held held = operation.held;
         FlightEvent.Reserved reserved = operation.reserved;
@@ -514,7 +519,7 @@ public final class OperationGraph {
                 all.add(new Dependency(Kind.MEMORY, producer, Math.min(end(producer), end), null, used));
             }
         }
-        if (operation.held != null) { // until some was released, or its users had completed
+        if (operation.held != null) { // until memory was released, or the users had completed
             RecordedOperation producer = memory.death().producer() == 0
                     ? releasers.get(used)
                     : at(memory.death().producer(), memory.death().producerEpoch());
@@ -524,22 +529,22 @@ public final class OperationGraph {
     }
 
     /**
-     * Returns the reservation whose bytes an allocation has got.
+     * Returns the earlier use of the bytes of an allocation.
      *
      * @param reservation the number of the reservation
-     * @return the last release of any of its bytes before; null when there was none
+     * @return the last release of any of the bytes before; null when there was none
      */
     public FlightEvent.@Nullable Released earlierUse(long reservation) {
         return earlier.get(reservation);
     }
 
-    /** The last release of the bytes of a slab that have not been reserved since, while their history is read. */
+    /** The last release of each byte of a slab not reserved since, while the slab's history is read. */
     private static final class SlabHistory {
         private record Freed(FlightEvent.Released release, long end) {}
 
-        private final TreeMap<Long, Freed> byOffset = new TreeMap<>(); // of ranges that do not overlap
+        private final TreeMap<Long, Freed> byOffset = new TreeMap<>(); // of disjoint ranges
 
-        /** Returns the last release of any of the bytes that are reserved, and forgets those bytes. */
+        /** Returns the last release of any of the reserved bytes, and forgets these bytes. */
         FlightEvent.@Nullable Released reserved(FlightEvent.Reserved memory) {
             return forget(memory.offset(), memory.offset() + Math.max(1, memory.length()));
         }

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spans of OpenTelemetry: a trace for each call, a span for each of its operations, from submission to end; a link for each wait, to the
- * span of the operation that signalled, and for memory, to that of the operation that released it.
+ * Spans of OpenTelemetry: a trace for each call, a span for each operation of the call, from submission to end; a link
+ * for each wait, to the span of the signalling operation, and for memory, to the span of the releasing operation.
  */
 final class OtlpExport {
     private final OperationGraph graph;
@@ -53,7 +53,7 @@ final class OtlpExport {
         return text.append("]}\n").toString();
     }
 
-    /** When an operation ended, or failed, perhaps without having been issued. */
+    /** Returns when an operation ended, or failed, perhaps without having been issued. */
     private long end(RecordedOperation operation) {
         long end = graph.end(operation);
         return end == RecordedOperation.NEVER ? operation.overAt() : end;
@@ -118,7 +118,7 @@ final class OtlpExport {
         all.append("]}");
     }
 
-    /** 16 bytes in hexadecimal: the call, within the process that recorded. */
+    /** Returns 16 bytes in hexadecimal: the call, within the recorded process. */
     private String trace(RecordedOperation operation) {
         return "%016x%016x".formatted(origin | 1, operation.call() + 1);
     }

@@ -14,11 +14,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered queue overlap, and a
- * counter for the memory of each pool. Flows are the direct waits only, no more than {@link #MAXIMUM_FLOWS}: thousands stall its UI.
+ * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
+ * queue overlap, and a counter for the memory of each pool. Flows are only the direct waits, no more than
+ * {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
  */
 final class PerfettoExport {
-    /** The most flows that are written; the longest waits are kept. */
+    /** The most flows written; the longest waits are kept. */
     static final int MAXIMUM_FLOWS = 5000;
 
     // Fields of the messages of the schema.
@@ -59,7 +60,7 @@ final class PerfettoExport {
 
     private record Packet(long time, ProtoWriter content) {}
 
-    /** A track, and when its last operation ends. */
+    /** A track, and the end of its last operation. */
     private static final class Lane {
         final long track;
         long end;
@@ -93,7 +94,7 @@ final class PerfettoExport {
                 slices.add(new Slice(each, end - explanation.times(each).running(), end));
             }
         }
-        // Of those at one time the first one that was issued is first: a flow ends behind its beginning.
+        // Of slices at the same time the first issued comes first: a flow ends behind its beginning.
         slices.sort(Comparator.comparingLong(Slice::begin)
                 .thenComparingLong(Slice::end)
                 .thenComparingLong(each -> OperationGraph.issueNumber(each.operation)));
@@ -107,7 +108,7 @@ final class PerfettoExport {
         }
     }
 
-    /** The waits that were made, without those that others imply. */
+    /** Returns the waits, without waits implied by others. */
     private List<Flow> flows() {
         List<Flow> all = new ArrayList<>();
         for (RecordedOperation each : graph.operations()) {
@@ -187,7 +188,7 @@ final class PerfettoExport {
                         .message(PACKET_EVENT, event)));
     }
 
-    /** A track of the queue that is free at the beginning of an operation. */
+    /** Returns a track of the queue, free at the beginning of an operation. */
     private long track(long axis, Slice slice) {
         List<Lane> all = lanes.computeIfAbsent(axis, unused -> new ArrayList<>());
         for (Lane lane : all) {

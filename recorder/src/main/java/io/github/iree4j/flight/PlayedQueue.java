@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * The hardware of one queue of a replay: runs stand-ins in their order, each on the virtual clock for as long as its operation ran.
- * Confined to one thread.
+ * The hardware of a queue of a replay: runs stand-ins in their order, each on the virtual clock for the recorded
+ * running time. Confined to one thread.
  */
 final class PlayedQueue {
     private final VirtualClock clock;
     private final Explanation explanation;
     private final boolean inOrder;
-    private final Runnable moreEnded; // lets others look whether what they wait for has ended
+    private final Runnable moreEnded; // lets others check whether the awaited operations have ended
     private final ArrayDeque<Slot> line = new ArrayDeque<>();
     private boolean running;
     private long endedUpTo; // of a stream: an epoch
@@ -21,9 +21,9 @@ final class PlayedQueue {
     private record Slot(StandIn operation, List<BooleanSupplier> waits) {}
 
     /**
-     * Creates one.
+     * Creates a queue.
      *
-     * @param inOrder whether it runs one operation after the other; otherwise each begins at once
+     * @param inOrder whether the queue runs one operation after the other; otherwise each begins at once
      * @param moreEnded called after each end
      */
     PlayedQueue(VirtualClock clock, Explanation explanation, boolean inOrder, Runnable moreEnded) {
@@ -39,12 +39,12 @@ final class PlayedQueue {
         advance();
     }
 
-    /** Whether a stream has ended everything up to an epoch. */
+    /** Returns whether a stream has ended everything up to an epoch. */
     boolean hasEnded(long epoch) {
         return epoch <= endedUpTo;
     }
 
-    /** Begins what can begin. */
+    /** Begins all operations able to begin. */
     void advance() {
         for (Slot head; !(inOrder && running) && (head = line.peek()) != null; ) {
             if (!head.waits.stream().allMatch(BooleanSupplier::getAsBoolean)) {

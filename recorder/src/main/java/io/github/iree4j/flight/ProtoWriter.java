@@ -3,7 +3,7 @@ package io.github.iree4j.flight;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Writes one message of Protocol Buffers. Confined to one thread. */
+/** Writes a message of Protocol Buffers. Confined to one thread. */
 final class ProtoWriter {
     private static final int VARINT = 0;
     private static final int FIXED64 = 1;

@@ -10,7 +10,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Decodes one record. Everything is checked: the words may be of a damaged file. */
+/** Decodes a record. Everything is checked: the words may be of a damaged file. */
 final class RecordReader {
     private static final WaitDecision[] DECISIONS = WaitDecision.values();
     private static final Reuse[] REUSES = Reuse.values();
@@ -28,7 +28,7 @@ final class RecordReader {
         this.pools = pools;
     }
 
-    /** Decodes the record with an index. @throws IreeException DATA_LOSS when it is damaged */
+    /** Decodes the record with an index. @throws IreeException DATA_LOSS when the record is damaged */
     FlightEvent read(int index) {
         record = index;
         end = RecordType.words(records.word(index, 0));
@@ -188,7 +188,7 @@ final class RecordReader {
         return axis;
     }
 
-    /** A count of things of that many words each, all of which must be in the record. */
+    /** Returns a count of items with {@code each} words apiece, all contained in the record. */
     private int count(int each) {
         long count = word();
         if (count < 0 || count > (end - next) / each) {
@@ -197,7 +197,7 @@ final class RecordReader {
         return (int) count;
     }
 
-    /** The number of points of a fence. */
+    /** Returns the number of points of a fence. */
     private int fence() {
         int count = count(2);
         if (count > RecordingObserver.MAXIMUM_POINTS) {

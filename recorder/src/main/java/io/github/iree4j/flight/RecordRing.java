@@ -3,38 +3,39 @@ package io.github.iree4j.flight;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One stripe of the recorder: the newest records of the threads that share it. Records are written whole, with its monitor held for some tens
- * of nanoseconds; the oldest make room.
+ * A stripe of the recorder: the newest records of the threads sharing the stripe. Records are written whole, with the
+ * stripe's monitor held for some tens of nanoseconds; the oldest records make room.
  */
 final class RecordRing {
     /*
-     * Guarded by its monitor, an innermost lock: all of it.
+     * Guarded by the ring's monitor, an innermost lock: the whole state.
      *
      *   head <= read <= tail      positions in words since the beginning; the ring holds [head, tail)
-     *   head, read, tail          are each at the beginning of a record, or of the next one
+     *   head, read, tail          are each at the beginning of a record, or of the next record
      *   tail - head <= capacity
      *
-     * REC-1: the sequence number is taken with the monitor held. So a thread that has taken a cut of the sequence, and then holds the monitor of
-     * each ring in turn, finds every record below the cut, whole, unless it was dropped.
+     * REC-1: the sequence number is taken with the monitor held. A thread that has taken a cut of the sequence, and
+     * then holds the monitor of each ring in turn, therefore finds every record below the cut, whole, unless the record
+     * was dropped.
      */
     private final AtomicLong sequence; // of all stripes
     private final long[] words;
     private final int mask;
     private long head;
-    private long read; // what the drain of a file has taken
+    private long read; // position up to which the drain of a file has taken records
     private long tail;
-    private long dropped; // records that made room before they were drained, where there is a drain
-    private long lostBelow; // sequence numbers of those are below
-    private long droppedBelow; // sequence numbers of dropped records are below
+    private long dropped; // number of records dropped before being drained, where there is a drain
+    private long lostBelow; // bound above the sequence numbers of the records counted in `dropped`
+    private long droppedBelow; // bound above the sequence numbers of all dropped records
 
-    /** Creates one of at least that many words, a power of two. */
+    /** Creates a ring of at least the given number of words, a power of two. */
     RecordRing(AtomicLong sequence, int capacity) {
         this.sequence = sequence;
         this.words = new long[capacity];
         this.mask = capacity - 1;
     }
 
-    /** Begins a record: its header. The caller holds the monitor, and puts the other words before it leaves that. */
+    /** Begins a record: its header. The caller holds the monitor, and puts the other words before leaving the monitor. */
     void begin(int type, int payload, long now) {
         int size = payload + RecordType.HEADER;
         while (tail + size - head > words.length) {
@@ -64,7 +65,7 @@ final class RecordRing {
         return words[(int) position & mask];
     }
 
-    /** Whether more than half of it waits for the drain. */
+    /** Returns whether more than half of the ring waits for the drain. */
     boolean isHalfUnread() {
         return tail - read > words.length / 2;
     }
@@ -88,7 +89,7 @@ final class RecordRing {
         }
     }
 
-    /** Copies the records that no drain has taken, below the cut, and marks them as taken. */
+    /** Copies the records below the cut not taken by a drain yet, and marks them as taken. */
     synchronized void drain(long cut, RecordWords target) {
         while (read < tail && at(read + 1) < cut) {
             int size = RecordType.words(at(read));
@@ -108,7 +109,7 @@ final class RecordRing {
         return lostBelow;
     }
 
-    /** Number of records that were dropped before they were drained. */
+    /** Returns the number of records dropped before being drained. */
     synchronized long dropped() {
         return dropped;
     }

@@ -3,7 +3,10 @@ package io.github.iree4j.flight;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** The stripes of a recorder. Threads spread over them, and each moves on to another from time to time, so that one thread fills them all. */
+/**
+ * The stripes of a recorder. Threads spread over the stripes, and each thread changes the stripe from time to time: a
+ * single thread fills them all.
+ */
 final class RecordRings {
     /** How long a thread stays with a stripe, as a power of two of nanoseconds: about a millisecond. */
     private static final int STAY = 20;
@@ -19,7 +22,7 @@ final class RecordRings {
     /**
      * Creates rings.
      *
-     * @param stripes how many, a power of two
+     * @param stripes the number of rings, a power of two
      * @param capacity words of each, a power of two
      * @param clock nanoseconds
      */
@@ -35,7 +38,7 @@ final class RecordRings {
     /**
      * Creates the rings of a recorder.
      *
-     * @param bytes the most that all of them take; rounded down
+     * @param bytes the most bytes of all rings together; rounded down
      * @param processors how many threads may record at once
      * @param clock nanoseconds
      * @return the rings
@@ -50,27 +53,27 @@ final class RecordRings {
         return new RecordRings(stripes, (int) Math.min(MAXIMUM_CAPACITY, capacity), clock);
     }
 
-    /** Nanoseconds since the rings were created. */
+    /** Returns the nanoseconds since the rings were created. */
     long now() {
         return clock.getAsLong() - origin;
     }
 
-    /** The stripe of the current thread at a time. */
+    /** Returns the stripe of the current thread at a time. */
     RecordRing stripe(long now) {
         return ring(Thread.currentThread().threadId() + (now >> STAY));
     }
 
-    /** One of the stripes, by any number. */
+    /** Returns a stripe, selected by any number. */
     RecordRing ring(long number) {
         return rings[(int) number & rings.length - 1];
     }
 
-    /** Numbers of records made from now on are at or above this. */
+    /** Returns the cut: numbers of records made from now on are at or above. */
     long cut() {
         return sequence.get();
     }
 
-    /** Copies the records with sequence numbers in [from, cut) that are still there, in order. */
+    /** Copies the remaining records with sequence numbers in [from, cut), in order. */
     RecordWords copy(long from, long cut) {
         RecordWords all = new RecordWords();
         for (RecordRing ring : rings) {
@@ -79,7 +82,7 @@ final class RecordRings {
         return all.sorted();
     }
 
-    /** Takes the records below the cut that were not taken before, in order. */
+    /** Takes the records below the cut not taken before, in order. */
     RecordWords drain(long cut) {
         RecordWords all = new RecordWords();
         for (RecordRing ring : rings) {
@@ -88,7 +91,7 @@ final class RecordRings {
         return all.sorted();
     }
 
-    /** Everything from this number on is there; of what is below, some was dropped. */
+    /** Returns the number from which every record is present; some lower records were dropped. */
     long completeFrom() {
         long from = 0;
         for (RecordRing ring : rings) {
@@ -97,7 +100,7 @@ final class RecordRings {
         return from;
     }
 
-    /** Of the records below this number some were dropped before a drain took them; 0 when none were. */
+    /** Returns a bound above the numbers of the records dropped before a drain took them; 0 when there are none. */
     long lostBelow() {
         long below = 0;
         for (RecordRing ring : rings) {
@@ -106,7 +109,7 @@ final class RecordRings {
         return below;
     }
 
-    /** Number of records that were dropped before a drain took them. */
+    /** Returns the number of records dropped before a drain took them. */
     long dropped() {
         long all = 0;
         for (RecordRing ring : rings) {

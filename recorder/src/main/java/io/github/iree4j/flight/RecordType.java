@@ -3,8 +3,9 @@ package io.github.iree4j.flight;
 /**
  * The kinds of records, by their number in rings and files. Numbers are never reused.
  *
- * <p>A record is a sequence of 64-bit words. Word 0 has the kind in bits 0 to 7 and the number of words, this one included, in bits 8 to 31;
- * word 1 is the sequence number, word 2 the time in nanoseconds. The rest is listed here; docs/recorder.md explains it.
+ * <p>A record is a sequence of 64-bit words. Word 0 has the kind in bits 0 to 7 and the number of words, including word
+ * 0, in bits 8 to 31; word 1 is the sequence number, word 2 the time in nanoseconds. The rest is listed here;
+ * docs/recorder.md explains the words.
  */
 final class RecordType {
     /** operation, axis, name, call, function, thread, waits, signals; then (timeline, value) of each wait and signal. */
@@ -43,10 +44,10 @@ final class RecordType {
     /** operation, index of the wait. Since version 2. */
     static final int WAIT_OVER = 12;
 
-    /** Words that each record begins with. */
+    /** The number of words at the beginning of each record. */
     static final int HEADER = 3;
 
-    /** The most words of a record: far above what fences and frontiers can have in practice. */
+    /** The most words of a record: far above the sizes of fences and frontiers in practice. */
     static final int MAXIMUM_WORDS = 1 << 16;
 
     private RecordType() {}

@@ -2,14 +2,14 @@ package io.github.iree4j.flight;
 
 import java.util.Arrays;
 
-/** Consecutive records, with an index by which they are sorted. Confined to one thread. */
+/** Consecutive records, sorted through an index. Confined to one thread. */
 final class RecordWords {
     private long[] words = new long[1024];
     private int size;
     private int[] starts = new int[64];
     private int count;
 
-    /** Begins a record of the given number of words, which {@link #put} adds. */
+    /** Begins a record of the given number of words, added by {@link #put}. */
     void begin(int length) {
         if (count == starts.length) {
             starts = Arrays.copyOf(starts, count * 2);
@@ -36,7 +36,7 @@ final class RecordWords {
         return count;
     }
 
-    /** Total number of words. */
+    /** Returns the total number of words. */
     int size() {
         return size;
     }
@@ -64,7 +64,7 @@ final class RecordWords {
 
     /** Returns the records in the order of their sequence numbers. */
     RecordWords sorted() {
-        long[] keys = new long[count]; // sequence numbers of one recording differ by less than 2^40
+        long[] keys = new long[count]; // sequence numbers of a recording differ by less than 2^40
         long base = count == 0 ? 0 : Long.MAX_VALUE;
         for (int i = 0; i < count; i++) {
             base = Math.min(base, word(i, 1));

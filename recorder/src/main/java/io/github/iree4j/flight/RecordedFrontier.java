@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.StringJoiner;
 
 /**
- * A frontier as it was recorded.
+ * A recorded frontier.
  *
  * @param entries by axis, ascending
- * @param producer the axis of the operation that it is of; 0 for none
- * @param tainted whether it had lost entries
+ * @param producer the axis of the producing operation; 0 for none
+ * @param tainted whether the frontier had lost entries
  */
 public record RecordedFrontier(List<Entry> entries, long producer, boolean tainted) {
     /** The frontier without entries. */
@@ -53,7 +53,7 @@ public record RecordedFrontier(List<Entry> entries, long producer, boolean taint
      * Returns the epoch of an axis.
      *
      * @param axis the axis
-     * @return its epoch; 0 when it has no entry
+     * @return its epoch; 0 without an entry
      */
     public long epochOf(long axis) {
         for (Entry each : entries) {
@@ -65,7 +65,7 @@ public record RecordedFrontier(List<Entry> entries, long producer, boolean taint
     }
 
     /**
-     * Returns the epoch of the operation that it is of.
+     * Returns the epoch of the producing operation.
      *
      * @return the epoch; 0 without a producer
      */

@@ -9,16 +9,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that was recorded of one operation. Times are nanoseconds since the recorder was opened; those of what did not happen, or was
- * not recorded, are {@link #NEVER}. Immutable once its recording has been read.
+ * Everything recorded of an operation. Times are nanoseconds since the recorder was opened; the times of events that
+ * did not happen, or were not recorded, are {@link #NEVER}. Immutable once the recording has been read.
  */
 public final class RecordedOperation {
-    /** The time of what did not happen. */
+    /** The time of an event that did not happen. */
     public static final long NEVER = Long.MAX_VALUE;
 
     final FlightEvent.Submitted submitted;
     final List<FlightEvent.Decided> decided = new ArrayList<>();
-    final List<FlightEvent.WaitOver> waitsOver = new ArrayList<>(); // of those that held it back, as they ended
+    final List<FlightEvent.WaitOver> waitsOver = new ArrayList<>(); // ends of the waits that held the operation back, in order
     FlightEvent.@Nullable Held held;
     FlightEvent.@Nullable Issued issued;
     FlightEvent.@Nullable Completed completed;
@@ -31,7 +31,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns its number.
+     * Returns the operation's number.
      *
      * @return the number, unique in its process
      */
@@ -40,7 +40,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns its queue.
+     * Returns the operation's queue.
      *
      * @return the axis
      */
@@ -49,7 +49,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns what it does.
+     * Returns the kind of operation.
      *
      * @return for example {@code fill}
      */
@@ -58,7 +58,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the function of the call that submitted it.
+     * Returns the function of the submitting call.
      *
      * @return the name; empty for none
      */
@@ -67,16 +67,16 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the call that submitted it.
+     * Returns the submitting call.
      *
-     * @return its number; 0 for none
+     * @return the call's number; 0 for none
      */
     public long call() {
         return submitted.call();
     }
 
     /**
-     * Returns what it waits for.
+     * Returns the points waited for.
      *
      * @return the points
      */
@@ -85,9 +85,9 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns what it signals.
+     * Returns the points signalled.
      *
-     * @return the points; none for a deferred host call, which the host ends: its points count as signals of the host
+     * @return the points; none for a deferred host call, ended by the host: such points count as signals of the host
      */
     public List<Point> signals() {
         return isEndedByHost() ? List.of() : submitted.signals();
@@ -98,7 +98,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the decisions about its waits when it was submitted: those that the queue counts.
+     * Returns the decisions about the waits at submission, as counted by the queue.
      *
      * @return in the order of the waits; empty when none were recorded
      */
@@ -107,7 +107,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the decisions by which it was issued, after it was held back if it was.
+     * Returns the decisions that led to the issue, after a hold if there was a hold.
      *
      * @return in the order of the waits; empty when none were recorded
      */
@@ -115,7 +115,7 @@ public final class RecordedOperation {
         return decided.isEmpty() ? List.of() : decided.getLast().decisions();
     }
 
-    /** The end of a wait that held it back, the last before it was decided again; null when there was none, or it is not recorded. */
+    /** Returns the end of a wait that held the operation back, the last before the next decisions; null when there was none, or none was recorded. */
     FlightEvent.@Nullable WaitOver waitOver(int index, FlightEvent.Decided resumed) {
         FlightEvent.WaitOver last = null;
         for (FlightEvent.WaitOver each : waitsOver) {
@@ -125,9 +125,9 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns its frontier.
+     * Returns the operation's frontier.
      *
-     * @return the frontier; empty when it did not run, or was not issued yet
+     * @return the frontier; empty when the operation did not run, or was not issued yet
      */
     public RecordedFrontier frontier() {
         if (over != null && !over.frontier().entries().isEmpty()) {
@@ -137,25 +137,25 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns its position on its axis.
+     * Returns the operation's position on its axis.
      *
-     * @return the epoch; 0 when it has none
+     * @return the epoch; 0 without a position
      */
     public long epoch() {
         return frontier().epochOf(axis());
     }
 
     /**
-     * Returns the memory that it allocates.
+     * Returns the memory allocated by the operation.
      *
-     * @return the reservation; null when it allocates none, or none was recorded
+     * @return the reservation; null when the operation allocates none, or none was recorded
      */
     public FlightEvent.@Nullable Reserved reserved() {
         return reserved;
     }
 
     /**
-     * Returns when it was submitted.
+     * Returns when the operation was submitted.
      *
      * @return the time
      */
@@ -164,7 +164,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns when it was given its place on its stream, or its turn.
+     * Returns when the operation was given its place on its stream, or its turn.
      *
      * @return the time
      */
@@ -173,7 +173,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns when the hardware began it, as far as the backend knows.
+     * Returns when the hardware began the operation, as far as the backend knows.
      *
      * @return the time
      */
@@ -182,7 +182,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns when the host learnt that it had run.
+     * Returns when the host observed that the operation had run.
      *
      * @return the time
      */
@@ -191,7 +191,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns when it had signalled.
+     * Returns when the operation had signalled.
      *
      * @return the time
      */
@@ -200,25 +200,25 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns whether it ran, with success or not.
+     * Returns whether the operation ran, with success or not.
      *
-     * @return true when the host learnt of its end
+     * @return true when the host observed the end
      */
     public boolean hasRun() {
         return completed != null && issued != null;
     }
 
     /**
-     * Returns its status.
+     * Returns the operation's status.
      *
-     * @return OK on success, and while it has not ended
+     * @return OK on success, and before the end
      */
     public StatusCode status() {
         return over == null ? StatusCode.OK : over.status();
     }
 
     /**
-     * Returns why it failed.
+     * Returns the cause of the failure.
      *
      * @return the message; empty on success
      */

@@ -8,12 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The limits of a recorder.
  *
- * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to what they can use. An operation takes some 600, with its memory
- * @param file a file that is also written; null for none. It has the oldest records where the ring has the newest
- * @param fileBytes the most that the file grows to; records that it does not take are counted
+ * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to a usable size. An operation takes
+ *     some 600, with its memory
+ * @param file a file also written; null for none. The file has the oldest records where the ring has the newest
+ * @param fileBytes the most bytes of the file; records beyond are counted
  */
 public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
-    /** About what an operation takes in the rings: measured. */
+    /** The approximate bytes of an operation in the rings: measured. */
     static final long OPERATION_BYTES = 600;
 
     /** The smallest ring. */
@@ -54,7 +55,7 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
      * Returns these options with a file.
      *
      * @param path the file, replaced if there is one
-     * @param limit the most bytes that it grows to
+     * @param limit the most bytes of the file
      * @return the new options
      */
     public RecorderOptions withFile(Path path, long limit) {

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Moves records from the rings to a file, on a thread of its own; does nothing where there is no file. */
+/** Moves records from the rings to a file, on a separate thread; does nothing where there is no file. */
 final class RecordingDrain {
     private static final Logger LOG = LoggerFactory.getLogger(FlightRecorder.class);
 
-    /** How old records get, in nanoseconds, before they are written although there are few. */
+    /** The age in nanoseconds at which even a few records are written. */
     private static final long PERIOD = 1_000_000_000;
 
     private final RecorderOptions options;
@@ -24,9 +24,9 @@ final class RecordingDrain {
     private final HandoffThread thread;
     private final AtomicBoolean planned = new AtomicBoolean();
     private final AtomicLong last = new AtomicLong();
-    private final AtomicLong refused = new AtomicLong(); // records that the file had no room for
+    private final AtomicLong refused = new AtomicLong(); // records without room in the file
     private final AtomicLong bytes = new AtomicLong();
-    private RecordingFile.@Nullable Appender file; // guarded by this; null when there is none, or no longer
+    private RecordingFile.@Nullable Appender file; // guarded by this; null without a file, and after its end
     private long completeFrom; // guarded by this: of the file's records below, the rings had dropped some
     private final boolean hasFile;
 
@@ -39,7 +39,7 @@ final class RecordingDrain {
         this.thread = new HandoffThread("iree4j-recorder");
     }
 
-    /** Creates the file, if there is to be one. Records that are made before stay in the rings until then. */
+    /** Creates the file, if requested. Records made before stay in the rings until then. */
     synchronized void open() throws IOException {
         Path path = options.file();
         if (path != null) {
@@ -47,7 +47,7 @@ final class RecordingDrain {
         }
     }
 
-    /** A record was made: has the file written when it is time. Called without the monitor of the ring. */
+    /** Has the file written when due, after a record was made. Called without the monitor of the ring. */
     void look(RecordRing ring, long now) {
         if (hasFile && (now - last.get() > PERIOD || ring.isHalfUnread()) && !planned.getAndSet(true)) {
             thread.execute(this::drain);
@@ -81,7 +81,7 @@ final class RecordingDrain {
         }
     }
 
-    /** Number of records that are not in the file. */
+    /** Returns the number of records missing in the file. */
     long dropped() {
         return hasFile ? refused.get() + rings.dropped() : 0;
     }
@@ -90,7 +90,7 @@ final class RecordingDrain {
         return bytes.get();
     }
 
-    /** Writes what is left, and the end of the file. Idempotent. */
+    /** Writes the remaining records, and the end of the file. Idempotent. */
     synchronized void close() {
         move();
         RecordingFile.Appender target = file;

@@ -19,12 +19,12 @@ import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md is its specification. */
+/** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md specifies the format. */
 final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
     static final int VERSION = 2;
 
-    /** What version 1 lacks are records of kind 12. */
+    /** The oldest readable version. Version 1 lacks records of kind 12. */
     static final int OLDEST_VERSION = 1;
 
     static final int HEADER_BYTES = 16;
@@ -40,7 +40,7 @@ final class RecordingFile {
     /** The largest payload of a chunk. */
     static final int MAXIMUM_CHUNK = 16 << 20;
 
-    /** Where a chunk of records ends, unless one record is larger: damage to a byte costs no more than that. */
+    /** The usual limit of a chunk of records, exceeded only by a larger record: damage to a byte costs no more than such a chunk. */
     private static final int USUAL_CHUNK = 256 << 10;
 
     private static final int INFO_BYTES = 16;
@@ -50,7 +50,7 @@ final class RecordingFile {
 
     private RecordingFile() {}
 
-    /** The most bytes of records that are read: a quarter of a GiB, or an eighth of the heap if that is less. */
+    /** Returns the most bytes of records read: a quarter of a GiB, or an eighth of the heap if smaller. */
     static long limit() {
         return Math.min(256L << 20, Runtime.getRuntime().maxMemory() / 8);
     }
@@ -63,7 +63,7 @@ final class RecordingFile {
         private int names;
         private int queues;
         private int pools;
-        private boolean full; // what comes after a record that is missing is not taken either
+        private boolean full; // nothing is taken after a missing record
 
         private Appender(OutputStream target, long limit) {
             this.target = target;
@@ -88,7 +88,7 @@ final class RecordingFile {
                             .putInt(header.frontierCapacity()));
         }
 
-        /** Appends records, with the definitions that are new; returns how many there was no room for. */
+        /** Appends records, with the new definitions; returns the number of records without room. */
         long append(
                 List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
                 throws IOException {

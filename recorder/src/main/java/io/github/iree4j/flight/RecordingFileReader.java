@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the file of a recording, which may be truncated, damaged or hostile. */
+/** Reads the file of a recording; the file may be truncated, damaged or hostile. */
 final class RecordingFileReader {
     private final String name;
     private final FileChannel file;
@@ -130,7 +130,7 @@ final class RecordingFileReader {
         return start + length;
     }
 
-    /** What is wrong with a chunk. */
+    /** The defect of a chunk. */
     private static final class Malformed extends RuntimeException {
         private static final long serialVersionUID = 1;
 

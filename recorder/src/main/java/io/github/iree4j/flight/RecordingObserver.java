@@ -19,13 +19,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Writes what the scheduler and the pools report into rings. Allocates nothing but new definitions. */
+/** Writes the reports of the scheduler and the pools into rings. Allocates nothing but new definitions. */
 final class RecordingObserver implements QueueObserver, PoolObserver {
-    // Process-wide, so that numbers of an earlier recorder are not reused by this one.
+    // Process-wide: numbers of an earlier recorder are not reused by this recorder.
     private static final AtomicLong OPERATIONS = new AtomicLong();
     private static final AtomicLong RESERVATIONS = new AtomicLong();
 
-    static final int MAXIMUM_POINTS = 4096; // of one fence; more are not recorded
+    static final int MAXIMUM_POINTS = 4096; // of a fence; more are not recorded
 
     private final RecordRings rings;
     private final Definitions definitions;
@@ -139,7 +139,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         RecordRing ring = rings.stripe(now);
         synchronized (ring) {
             ring.begin(RecordType.ISSUED, 2 + words(frontier), now);
-            ring.put(early ? 0 : operation.number()); // what runs after it knows what it knows
+            ring.put(early ? 0 : operation.number()); // recorded even if early: successors inherit the frontier
             ring.put(reservation);
             put(ring, frontier);
         }

@@ -8,32 +8,33 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Repeats a recording on the scheduler, with operations that do nothing: each is submitted, and completes, when it is its turn in the order
- * that was recorded. The scheduler decides anew, so the frontiers and decisions are the same unless it has changed, or the recording lacks
- * something that it depended on. Time is that of a virtual clock: the host submits, and learns of ends, when it did then; the hardware begins
- * an operation as soon as it can, and ends it as long after that as it did.
+ * Repeats a recording on the scheduler, with operations that do nothing: each is submitted, and completes, at its turn
+ * in the recorded order. The scheduler decides anew, so the frontiers and decisions are the same unless the scheduler
+ * has changed, or the recording lacks a dependency. Time is the time of a virtual clock: the host submits, and observes
+ * ends, at the recorded times; the hardware begins an operation as soon as possible, and ends the operation after the
+ * recorded running time.
  *
  * <pre>{@code
  * Replay replay = Replay.of(FlightRecording.read(Path.of("main.iree4j")));
  * assert replay.differences().isEmpty() : replay;
  * }</pre>
  *
- * <p>Two frontiers are the same also if only one has an entry for an operation whose end the host was just learning of.
+ * <p>Two frontiers are also the same if only one has an entry for an operation whose end the host was just observing.
  *
- * <p>Not in a recording, and so not repeated: what was submitted before it begins, which frontiers can name; the frontiers of host signals,
- * which are empty here; foreign work, for which the device waited; the choice of memory, which is taken as recorded. An operation whose
- * records are incomplete is left out.
+ * <p>Not in a recording, and so not repeated: submissions before the recording begins, possibly named by frontiers; the
+ * frontiers of host signals, empty here; foreign work awaited by the device; the choice of memory, taken as recorded.
+ * An operation with incomplete records is left out.
  *
- * @param operations number of operations that were repeated
- * @param leftOut number of operations that were left out
- * @param waits number of waits whose decisions were compared
- * @param frontiers number of frontiers that were compared
- * @param behindGaps number of operations whose frontiers and decisions were not compared, since they depend on others that the recording
- *     lacks
- * @param ends number of ends that were compared
- * @param deviation by how much, in nanoseconds, an end on the virtual clock differs at most from the recorded one
- * @param reordered number of events that could not be repeated in the recorded order
- * @param differences what differs, at most {@link #MAXIMUM_DIFFERENCES}
+ * @param operations number of operations repeated
+ * @param leftOut number of operations left out
+ * @param waits number of waits with compared decisions
+ * @param frontiers number of frontiers compared
+ * @param behindGaps number of operations without comparison of frontiers and decisions, since these depend on
+ *     operations missing in the recording
+ * @param ends number of ends compared
+ * @param deviation the largest difference, in nanoseconds, between an end on the virtual clock and the recorded end
+ * @param reordered number of events not repeatable in the recorded order
+ * @param differences the differences, at most {@link #MAXIMUM_DIFFERENCES}
  */
 public record Replay(
         int operations,
@@ -45,16 +46,16 @@ public record Replay(
         long deviation,
         int reordered,
         List<Difference> differences) {
-    /** The most differences that are reported. */
+    /** The most differences reported. */
     public static final int MAXIMUM_DIFFERENCES = 100;
 
     /**
      * A difference.
      *
      * @param operation the recorded operation
-     * @param what what differs
-     * @param recorded as it was recorded
-     * @param replayed as it is now
+     * @param what the subject of the difference
+     * @param recorded the recorded state
+     * @param replayed the state in the replay
      */
     public record Difference(RecordedOperation operation, String what, String recorded, String replayed) {
         @Override
@@ -72,7 +73,7 @@ public record Replay(
      * Repeats a recording.
      *
      * @param recording the recording
-     * @return what was compared, and what differs
+     * @return the extent of the comparison, and the differences
      * @throws IreeException RESOURCE_EXHAUSTED when the recording is too long for the heap
      */
     public static Replay of(FlightRecording recording) {

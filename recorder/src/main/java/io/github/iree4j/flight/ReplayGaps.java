@@ -16,8 +16,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a recording lacks that repeated operations depend on: operations that were submitted before it begins, or in another scheduling domain.
- * In a replay the host ends waits for them, on timelines that nothing else uses: what the recorded ones had reached is not known. Confined to one thread.
+ * The operations missing in a recording that repeated operations depend on: submitted before the recording begins, or
+ * in another scheduling domain. In a replay the host ends waits for missing operations, on timelines used by nothing
+ * else: the values reached by the recorded timelines are not known. Confined to one thread.
  */
 final class ReplayGaps {
     private final OperationGraph graph;
@@ -26,7 +27,7 @@ final class ReplayGaps {
     private final Map<Long, NavigableMap<Long, RecordedFrontier>> missing = new HashMap<>(); // by axis and epoch
     private final Set<RecordedOperation> behind = new HashSet<>();
     private final boolean lacksSome;
-    private final List<RecordedOperation> heldBack = new ArrayList<>(); // for what is missing: of a stream
+    private final List<RecordedOperation> heldBack = new ArrayList<>(); // operations of streams, held back for missing operations
 
     ReplayGaps(OperationGraph graph, ReplayOrder order) {
         this.graph = graph;
@@ -48,7 +49,7 @@ final class ReplayGaps {
         List<RecordedOperation> decided = new ArrayList<>(order.operations());
         decided.removeIf(each -> each.issued == null && each.decided.isEmpty());
         decided.sort(Comparator.comparingLong(ReplayGaps::decisionNumber));
-        Map<Long, RecordedOperation> last = new HashMap<>(); // that was issued, by axis
+        Map<Long, RecordedOperation> last = new HashMap<>(); // the last issued operation, by axis
         for (RecordedOperation each : decided) {
             if (isBehind(each, last.get(each.axis()))) {
                 behind.add(each);
@@ -59,7 +60,10 @@ final class ReplayGaps {
         }
     }
 
-    /** When it was issued; else when its waits were decided, by what the queue knew then. */
+    /**
+     * Returns the number of the issue; without an issue, the number of the first decision about the waits, made by the
+     * queue's knowledge at this time.
+     */
     private static long decisionNumber(RecordedOperation operation) {
         return operation.issued != null
                 ? OperationGraph.issueNumber(operation)
@@ -73,19 +77,19 @@ final class ReplayGaps {
         }
     }
 
-    /** Whether the frontier of an operation depends on something that the recording lacks, other than by entries that are ignored. */
+    /** Returns whether the frontier of an operation depends on anything missing in the recording, other than by ignored entries. */
     boolean isBehind(RecordedOperation operation) {
         return behind.contains(operation);
     }
 
-    /** Whether decisions about an operation could depend on a promise that the recording lacks. */
+    /** Returns whether decisions about an operation could depend on a promise missing in the recording. */
     boolean hasUnknownWait(RecordedOperation operation) {
         return operation.decided.stream()
                 .flatMap(each -> each.decisions().stream())
                 .anyMatch(this::isUnknown);
     }
 
-    /** Whether what signals a wait is not repeated: an operation that the recording lacks, or foreign work. */
+    /** Returns whether the signaller of a wait is not repeated: a missing operation, or foreign work. */
     boolean isUnknown(Decision decision) {
         return decision.epoch() > 0
                 ? repeated(decision.axis(), decision.epoch()) == null
@@ -94,7 +98,7 @@ final class ReplayGaps {
                                 || decision.decision() == WaitDecision.DEFERRED_UNREACHED);
     }
 
-    /** Whether a wait was decided at least once about what is not repeated. */
+    /** Returns whether any decision about a wait was about an unrepeated signaller. */
     boolean isUnknown(RecordedOperation operation, int wait) {
         return operation.decided.stream()
                 .anyMatch(each -> isUnknown(each.decisions().get(wait)));
@@ -113,29 +117,29 @@ final class ReplayGaps {
         if (queue == null || !queue.stream()) {
             return false;
         }
-        for (RecordedOperation each : heldBack) { // when just it took its place among others is not known
+        for (RecordedOperation each : heldBack) { // the exact place of the resumed operation among others is not known
             if (each.axis() == operation.axis()
                     && each.submitted.sequence() < OperationGraph.issueNumber(operation)
                     && OperationGraph.issueNumber(operation) <= OperationGraph.issueNumber(each)) {
                 return true;
             }
         }
-        if (previous != null && behind.contains(previous)) { // a stream knows what its operations knew
+        if (previous != null && behind.contains(previous)) { // a stream inherits the knowledge of its operations
             return true;
         }
         long from = previous == null ? 0 : previous.epoch();
         long to = operation.issued == null ? Long.MAX_VALUE : operation.epoch();
         return missing
                 .getOrDefault(operation.axis(), new TreeMap<>())
-                .subMap(from, true, Math.max(from, to), false) // less in a file that was altered
+                .subMap(from, true, Math.max(from, to), false) // less in an altered file
                 .values()
                 .stream()
                 .anyMatch(frontier -> carriesOthers(frontier, operation.axis()));
     }
 
-    /** Whether it knows, by what it waited for or its memory, what a replay does not. */
+    /** Returns whether an operation knows, by its waits or its memory, entries unknown in a replay. */
     private boolean learns(RecordedOperation operation) {
-        if (operation.frontier().tainted() && lacksSome) { // entries that were evicted for others are not known
+        if (operation.frontier().tainted() && lacksSome) { // the evicted entries are not known
             return true;
         }
         for (Decided decided : operation.decided) {
@@ -149,7 +153,7 @@ final class ReplayGaps {
         return memory != null && memory.marks().stream().anyMatch(mark -> carries(mark.axis(), mark.epoch()));
     }
 
-    /** Whether an operation passes on what a replay does not: entries of repeated operations that it does not have there. */
+    /** Returns whether an operation passes on knowledge missing in a replay: entries of repeated operations, absent from its frontier there. */
     private boolean carries(long axis, long epoch) {
         RecordedOperation known = repeated(axis, epoch);
         if (known != null) {

@@ -16,14 +16,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notes the first decisions about each operation of a replay, and performs what callbacks of the application did between two events: as the
- * events happen. Callbacks are held back meanwhile. Confined to one thread.
+ * Notes the first decisions about each operation of a replay, and performs the actions of the application's callbacks
+ * between two events: as the events happen. Callbacks are held back meanwhile. Confined to one thread.
  */
 final class ReplayObserver implements QueueObserver {
     private final CallbackOrder callbacks;
     private final Consumer<Action> perform;
     private final Set<Long> happened = new HashSet<>(); // sequence numbers of the recorded events
-    private final List<CallbackOrder.Signal> open = new ArrayList<>(); // to be given once what they follow has happened
+    private final List<CallbackOrder.Signal> open = new ArrayList<>(); // signals to be given after the event that each follows
     private long numbers;
 
     ReplayObserver(CallbackOrder callbacks, Consumer<Action> perform) {
@@ -31,7 +31,7 @@ final class ReplayObserver implements QueueObserver {
         this.perform = perform;
     }
 
-    /** An event is about to have its effects. */
+    /** Gives due signals before an event takes effect. */
     private void before(@Nullable FlightEvent event) {
         give(event);
         if (event != null) {
@@ -105,7 +105,7 @@ final class ReplayObserver implements QueueObserver {
     public void ending(QueueOperation operation) {
         RecordedOperation recorded = recorded(operation);
         if (recorded != null && recorded.over != null) {
-            give(recorded.over); // it is over once it has signalled
+            give(recorded.over); // the operation ends after signalling
             submitBefore(recorded.over);
         }
     }

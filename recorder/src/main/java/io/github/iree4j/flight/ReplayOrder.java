@@ -19,12 +19,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which a recording is repeated. Records of several threads are in the order in which they were made, which may differ from
- * the order in which things happened by the time that it takes to make one. What was decided tells the true order: a value found reached
- * was signalled before, one found open was not.
+ * The order in which a recording is repeated. Records of several threads are in the order of their making. This may
+ * differ from the order of the events by the time needed to make a record. Decisions reveal the true order: a value
+ * found reached was signalled before, a value found open was not.
  */
 final class ReplayOrder {
-    /** What happens in a replay. */
+    /** Kinds of actions in a replay. */
     enum Kind {
         SUBMIT,
         COMPLETE,
@@ -34,21 +34,21 @@ final class ReplayOrder {
         SIGNAL
     }
 
-    /** One thing that happens, in the order of its key unless others must come first. */
+    /** An action, in the order of its key unless others must come first. */
     static final class Action {
         final Kind kind;
         final @Nullable RecordedOperation operation; // null for a signal of the host, and a loss
         final @Nullable Point point; // of a signal of the host
-        long key; // twice a sequence number, or one more or less
+        long key; // twice a sequence number, or 1 more or less
         final long time;
 
         FlightEvent.@Nullable Lost lost;
 
         @Nullable
-        Action with; // a completion with which it came, not after what that caused
+        Action with; // a completion accompanied by this action: not after the completion's effects
 
         private final List<Action> later = new ArrayList<>();
-        private final List<Action> required = new ArrayList<>(); // come before
+        private final List<Action> required = new ArrayList<>(); // actions that come before
         private int earlier;
 
         Action(Kind kind, @Nullable RecordedOperation operation, @Nullable Point point, long key, long time) {
@@ -67,7 +67,7 @@ final class ReplayOrder {
             }
         }
 
-        /** What must happen before. */
+        /** Returns the actions that must come before. */
         List<Action> required() {
             return required;
         }
@@ -128,8 +128,8 @@ final class ReplayOrder {
     }
 
     /**
-     * Whether a replay can give an operation the epoch that it had. An operation of an unordered queue gets its epoch when it ends; of one whose end the recording
-     * lacks, though the operation completed, the epoch is not known.
+     * Returns whether a replay can give an operation the recorded epoch. An operation of an unordered queue gets its
+     * epoch at its end; without a recorded end, the epoch of a completed operation is not known.
      */
     private boolean hasKnownEpoch(RecordedOperation operation) {
         RecordedQueue queue = graph.queue(operation.axis());
@@ -148,12 +148,15 @@ final class ReplayOrder {
         return gaps;
     }
 
-    /** Whether an operation failed before it was given to the hardware, and not because of a wait. */
+    /** Returns whether an operation failed before being given to the hardware, and not because of a wait. */
     boolean isCancelled(RecordedOperation operation) {
         return cancelled.contains(operation);
     }
 
-    /** Whether an operation failed before it was given to the hardware. In a replay it waits for that, since the cause may not be repeated. */
+    /**
+     * Returns whether an operation failed before being given to the hardware. In a replay such an operation waits for
+     * the recorded failure, since the cause may not be repeated.
+     */
     static boolean isRefused(RecordedOperation operation) {
         return operation.over != null
                 && operation.over.status() != StatusCode.OK
@@ -172,7 +175,7 @@ final class ReplayOrder {
         return reordered;
     }
 
-    /** What was recorded once a submission had the lock of its queue. */
+    /** Returns the first event recorded after a submission had acquired the lock of its queue. */
     private static FlightEvent decision(RecordedOperation operation) {
         return !operation.decided.isEmpty()
                 ? operation.decided.getFirst()
@@ -186,14 +189,14 @@ final class ReplayOrder {
         FlightEvent next = decision(operation);
         long time = operation.decided.isEmpty()
                 ? first.time()
-                : next.time(); // its thread may have been held up since it began
+                : next.time(); // the thread may have been delayed since the begin of the submission
         Action submit = new Action(Kind.SUBMIT, operation, null, 2 * next.sequence(), time);
         submits.put(operation, submit);
         all.add(submit);
         FlightEvent.Completed completed = operation.completed;
         FlightEvent.Over over = operation.over;
         if (completed != null && operation.issued != null) {
-            // What holds its signals back, and is not repeated, is over by then.
+            // By then the unrepeated operations holding the signals back have ended.
             long key = over != null
                             && gaps.hasUnknownWait(operation)
                             && graph.hasStrayEnd(completed.sequence(), over.sequence())
@@ -215,8 +218,9 @@ final class ReplayOrder {
     }
 
     /**
-     * An allocation that stood in line got memory by the release of another, or by the end of its last user: what that caused otherwise came
-     * before or after, so the grant belongs to the same action.
+     * Plans the grant of an allocation that stood in line. The allocation got memory by the release of another, or by
+     * the end of the memory's last user: other effects of this event came before or after, so the grant belongs to the
+     * same action.
      */
     private void planGrant(RecordedOperation operation, List<Action> all) {
         FlightEvent.Reserved reserved = operation.reserved;
@@ -242,12 +246,12 @@ final class ReplayOrder {
         grant.with = completed != null && isAtOnce(completed, reserved) ? completion(completed) : null;
     }
 
-    /** Whether an allocation gets its memory by a thing that happens, not as soon as it is asked for. */
+    /** Returns whether an allocation gets its memory by a later action, not at once on request. */
     boolean isGrantedLater(RecordedOperation operation) {
         return graph.stoodInLine(operation) || operation.held != null && hasUnknownEnd(operation);
     }
 
-    /** Whether it was held back for something that the recording lacks, and resumed. */
+    /** Returns whether an operation was held back for anything missing in the recording, and resumed. */
     private boolean hasUnknownEnd(RecordedOperation operation) {
         for (int i = 0; i < operation.waits().size(); i++) {
             if (gaps.isUnknown(operation, i)
@@ -259,7 +263,7 @@ final class ReplayOrder {
         return false;
     }
 
-    /** Whether nothing was submitted, resumed or completed between the two, so that they happened before the thread ran its callbacks. */
+    /** Returns whether nothing was submitted, resumed or completed between the two events: both happened before the thread ran its callbacks. */
     private boolean isAtOnce(FlightEvent cause, FlightEvent effect) {
         Long resumed = changes.higher(cause.sequence());
         return cause.sequence() < effect.sequence() && (resumed == null || resumed > effect.sequence());
@@ -275,7 +279,7 @@ final class ReplayOrder {
         return operation == null ? null : completes.get(operation);
     }
 
-    /** Who gets memory when an operation of a stream that releases some is issued. */
+    /** Returns the allocations granted memory when a releasing operation of a stream is issued. */
     List<RecordedOperation> grants(RecordedOperation releaser) {
         return grants.getOrDefault(releaser, List.of());
     }
@@ -285,7 +289,7 @@ final class ReplayOrder {
         return queue != null && !queue.stream();
     }
 
-    /** Whether a wait of an operation failed, so that the operation does. */
+    /** Returns whether an operation fails because a wait of the operation failed. */
     private boolean failsByItself(RecordedOperation operation) {
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
@@ -297,8 +301,8 @@ final class ReplayOrder {
     }
 
     /**
-     * What an operation waits for in a replay, as many points as it has waits. Where one is for something that the recording lacks, the host
-     * ends it when it ended then.
+     * Returns the waits of an operation in a replay, a point for each recorded wait. A wait for anything missing in the
+     * recording is ended by the host, at the recorded end.
      */
     List<Point> waits(RecordedOperation operation) {
         List<Point> waits = new ArrayList<>(operation.waits());
@@ -310,7 +314,7 @@ final class ReplayOrder {
         return waits;
     }
 
-    /** A point of a timeline that nothing recorded uses: for a wait, or for what an operation that signals nothing signals. */
+    /** Returns a point of a timeline without recorded use: for a wait, or as the signal of an operation without signals. */
     static Point unshared(RecordedOperation operation, int number) {
         return new Point(-(operation.number() * 2 * RecordingObserver.MAXIMUM_POINTS + number), 1);
     }
@@ -319,7 +323,10 @@ final class ReplayOrder {
         return unshared(operation, wait + 1);
     }
 
-    /** Values that were found reached without an operation that signalled them: the host did, before that or before a wait for them ended. */
+    /**
+     * Plans the host's signals: values found reached without a signalling operation were signalled by the host, before
+     * the decision or before the end of a wait for the value.
+     */
     private void hostSignals(RecordedOperation operation) {
         for (int i = 0; i < operation.waits().size(); i++) {
             FlightEvent end = gaps.isUnknown(operation, i) ? endOfWait(operation, i) : null;
@@ -345,7 +352,7 @@ final class ReplayOrder {
         }
     }
 
-    /** The first event at which a wait did not hold an operation back; null when it always did. */
+    /** Returns the first event at which a wait did not hold an operation back; null when the wait always did. */
     private static @Nullable FlightEvent endOfWait(RecordedOperation operation, int wait) {
         for (FlightEvent.Decided decided : operation.decided) {
             if (decided.decisions().get(wait).decision().compareTo(WaitDecision.DEVICE_WAIT) <= 0) {
@@ -359,7 +366,7 @@ final class ReplayOrder {
                 .orElse(null);
     }
 
-    /** The host signalled a point before an event, if not earlier. */
+    /** Plans a signal by the host at a point before an event, if not earlier. */
     private void hostSignal(Point point, FlightEvent before) {
         Action known = signals.get(point);
         long key = 2 * before.sequence() - 1;
@@ -368,7 +375,7 @@ final class ReplayOrder {
         }
     }
 
-    /** What the decisions about the waits of an operation say about the order. */
+    /** Constrains the order by the decisions about the waits of an operation. */
     private void constrain(RecordedOperation operation) {
         Action submit = submits.get(operation);
         List<Decision> decisions = operation.decisions();
@@ -384,7 +391,7 @@ final class ReplayOrder {
             }
             Action complete = signalling(producer);
             boolean deferred = producer.decided.size() > 1 || producer.held != null || producer.issued == null;
-            // Where it promises as soon as it is submitted; an unordered queue promises nothing.
+            // The submission, if the producer promises at once; an unordered queue promises nothing.
             Action issue = deferred || isUnordered(producer) ? null : submits.get(producer);
             if (decision.decision() == WaitDecision.REACHED) {
                 if (complete != null) {
@@ -395,10 +402,10 @@ final class ReplayOrder {
             if (complete != null
                     && complete.key < submit.key
                     && (complete != completes.get(producer) || graph.lateWait(producer) >= 0)) {
-                continue; // made in a callback before the producer ended in another
+                continue; // submitted in a callback before the producer ended in another callback
             }
             submit.before(complete);
-            if (complete != null && complete.key < submit.key) { // recorded before it had signalled
+            if (complete != null && complete.key < submit.key) { // the completion was recorded before the producer had signalled
                 complete.key = submit.key + 1;
             }
             if (decision.decision() != WaitDecision.DEFERRED_UNKNOWN && decision.epoch() > 0 && issue != null) {
@@ -410,8 +417,8 @@ final class ReplayOrder {
     }
 
     /**
-     * The completion with which an operation signalled: its own, or a later one of what it ends after, the operation before it on its stream
-     * and those that its hardware had waited for.
+     * Returns the completion that triggered the operation's signals: its own or a later completion of a predecessor
+     * (previous on the stream, or waited for by the hardware).
      */
     private @Nullable Action signalling(RecordedOperation operation) {
         RecordedOperation last = operation;
@@ -431,7 +438,10 @@ final class ReplayOrder {
                 && operation.completed.sequence() > other.completed.sequence();
     }
 
-    /** What is decided and retired with the lock of a stream is in the order of its records; on an unordered queue epochs are in order. */
+    /**
+     * Constrains the order on each queue: decisions and retirements under the lock of a stream are in the order of the
+     * records; on an unordered queue epochs are in order.
+     */
     private void constrainQueues() {
         Map<Long, List<Action>> byAxis = new HashMap<>();
         for (RecordedOperation each : operations) {
@@ -474,7 +484,7 @@ final class ReplayOrder {
         }
     }
 
-    /** Whether the host learnt of both at once: of the second before it had signalled for the first. */
+    /** Returns whether the host observed both completions at once: the second before signalling for the first. */
     private static boolean isSameReport(Action first, Action second) {
         FlightEvent.Over over =
                 first.operation == null || first.operation.isEndedByHost() ? null : first.operation.over;
@@ -494,7 +504,7 @@ final class ReplayOrder {
         int next = 0;
         while (result.size() < all.size()) {
             Action action = ready.poll();
-            if (action == null) { // constraints that contradict each other: of a recording with other defects
+            if (action == null) { // contradictory constraints: of a recording with other defects
                 while (done.contains(left.get(next))) {
                     next++;
                 }
@@ -514,7 +524,7 @@ final class ReplayOrder {
         return result;
     }
 
-    // ---- Epochs: those of a replay begin at 1.
+    // ---- Epochs: a replay's epochs begin at 1.
 
     private void rank() {
         Map<Long, TreeMap<Long, RecordedOperation>> byAxis = new HashMap<>();
@@ -531,21 +541,21 @@ final class ReplayOrder {
         });
     }
 
-    /** The epoch of a replay that implies a recorded one; 0 when that is before the recording. */
+    /** Returns the epoch of a replay that implies a recorded epoch; 0 for an epoch before the recording. */
     long rank(long axis, long epoch) {
         NavigableMap<Long, Long> rank = ranks.get(axis);
         Map.Entry<Long, Long> known = rank == null ? null : rank.floorEntry(epoch);
         return known == null ? 0 : known.getValue();
     }
 
-    /** The operation at an epoch of the replay; null for none. */
+    /** Returns the operation at an epoch of the replay; null for none. */
     @Nullable
     RecordedOperation ranked(long axis, long rank) {
         List<RecordedOperation> all = ranked.getOrDefault(axis, List.of());
         return rank < 1 || rank > all.size() ? null : all.get((int) rank - 1);
     }
 
-    /** A recorded frontier with the epochs of the replay, without what is not in the recording. */
+    /** Returns a recorded frontier with the epochs of the replay, without entries missing in the recording. */
     RecordedFrontier translated(RecordedFrontier frontier) {
         List<Entry> entries = new ArrayList<>();
         for (Entry each : frontier.entries()) {

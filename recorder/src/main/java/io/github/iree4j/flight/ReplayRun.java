@@ -37,8 +37,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues and timelines of a replay. Its hardware runs on a virtual clock whose ticks are nanoseconds since the recorder was opened; the
- * host submits, and learns of ends, in the recorded order. Confined to one thread.
+ * The queues and timelines of a replay. The hardware runs on a virtual clock with nanoseconds since the opening of the
+ * recorder as ticks; the host submits, and observes ends, in the recorded order. Confined to one thread.
  */
 final class ReplayRun implements AutoCloseable {
     private static final int SESSION = 1;
@@ -47,7 +47,7 @@ final class ReplayRun implements AutoCloseable {
     private final ReplayOrder order;
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain;
-    private final SchedulingDomain elsewhere; // where the devices have queues of their own, which are not used
+    private final SchedulingDomain elsewhere; // domain of the devices' own queues, which are not used
     private final Map<String, VirtualDevice> devices = new LinkedHashMap<>();
     private final Map<Long, QueueScheduler> queues = new HashMap<>(); // by recorded axis
     private final Map<Long, Long> recordedAxes = new HashMap<>(); // by axis of the replay
@@ -89,7 +89,7 @@ final class ReplayRun implements AutoCloseable {
         recordedAxes.put(scheduler.axis(), queue.axis());
     }
 
-    /** Learns which streams can wait for which. */
+    /** Notes which streams can wait for which others. */
     private void learn(RecordedOperation operation) {
         for (FlightEvent.Decided decided : operation.decided) {
             for (FlightEvent.Decision each : decided.decisions()) {
@@ -109,7 +109,7 @@ final class ReplayRun implements AutoCloseable {
         return known == null ? new StandIn(operation) : known;
     }
 
-    /** The frontier of an operation of the replay, with recorded axes. */
+    /** Returns the frontier of an operation of the replay, with recorded axes. */
     RecordedFrontier frontier(RecordedOperation operation) {
         RecordedFrontier own = RecordedFrontier.of(standIn(operation).frontier());
         List<Entry> entries = new ArrayList<>();
@@ -144,7 +144,7 @@ final class ReplayRun implements AutoCloseable {
         }
     }
 
-    /** Performs what a callback did in the middle of another action; not when something that must come before has not happened. */
+    /** Performs the action of a callback in the middle of another action; not when a required earlier action has not happened. */
     private void performWithin(Action action) {
         if (done.contains(action)) {
             return;
@@ -160,7 +160,7 @@ final class ReplayRun implements AutoCloseable {
         }
     }
 
-    /** Lets the hardware run up to the time of an action; the host does not learn of an end before that. */
+    /** Lets the hardware run up to the time of an action; the host does not observe an end earlier. */
     private void advance(Action action) {
         clock.runUntil(action.time);
         StandIn awaited = action.kind == Kind.COMPLETE ? standIns.get(action.operation) : null;
@@ -205,7 +205,7 @@ final class ReplayRun implements AutoCloseable {
         }
     }
 
-    /** The host signals, once it has given the signals that come before. */
+    /** Signals for the host, after the signals that come before. */
     private void signal(Action last) {
         ArrayDeque<Action> path = new ArrayDeque<>(List.of(last));
         ArrayDeque<Iterator<Action>> left = new ArrayDeque<>();
@@ -254,7 +254,7 @@ final class ReplayRun implements AutoCloseable {
         standIns.put(operation, standIn);
         try {
             Fence signal = timelines.fence(operation.signals());
-            if (signal == null) { // something carries its failure when the replay is over
+            if (signal == null) { // something carries the operation's failure at the end of the replay
                 signal = timelines.fence(List.of(ReplayOrder.unshared(operation, 0)));
             }
             List<Point> waits = order.waits(operation);
@@ -263,7 +263,7 @@ final class ReplayRun implements AutoCloseable {
             }
             scheduler(operation).submit(timelines.fence(waits), signal, () -> standIn);
         } catch (IreeException e) {
-            // Without a signal there is nothing that could carry the failure.
+            // Without a signal nothing could carry the failure.
         }
     }
 
@@ -286,7 +286,7 @@ final class ReplayRun implements AutoCloseable {
         if (operation == null || standIn == null) {
             return;
         }
-        if (!issued.contains(standIn)) { // still held back: in the recording it was not
+        if (!issued.contains(standIn)) { // still held back, unlike in the recording
             due.add(standIn);
             late++;
             return;
@@ -301,10 +301,10 @@ final class ReplayRun implements AutoCloseable {
     }
 
     private final Set<QueueOperation> issued = new HashSet<>();
-    private final Set<QueueOperation> due = new HashSet<>(); // to be completed as soon as they are issued
+    private final Set<QueueOperation> due = new HashSet<>(); // operations to complete as soon as issued
     private int late;
 
-    /** Number of operations that were held back longer than in the recording. */
+    /** Returns the number of operations held back longer than in the recording. */
     int late() {
         return late;
     }

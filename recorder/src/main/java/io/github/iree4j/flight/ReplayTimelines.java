@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Timelines that stand for the recorded ones. Confined to one thread. */
+/** Timelines representing the recorded timelines. Confined to one thread. */
 final class ReplayTimelines implements AutoCloseable {
     private final Map<Long, TimelineSemaphore> timelines = new HashMap<>();
     private final List<Fence> fences = new ArrayList<>();
@@ -48,7 +48,7 @@ final class ReplayTimelines implements AutoCloseable {
         return value > 0 && value <= TimelineSemaphore.MAXIMUM_VALUE;
     }
 
-    /** The host signals, unless that has happened. */
+    /** Signals for the host, unless already signalled. */
     void signal(Point point) {
         TimelineSemaphore timeline = timeline(point);
         if (isPossible(point.value()) && timeline.failure() == null && timeline.value() < point.value()) {
@@ -56,18 +56,18 @@ final class ReplayTimelines implements AutoCloseable {
         }
     }
 
-    /** The host fails a timeline. */
+    /** Fails a timeline for the host. */
     void fail(Point point, IreeException cause) {
         timeline(point).fail(cause);
     }
 
-    /** A fence at points; null for none. Closed with this. */
+    /** Returns a fence at points; null for none. Closed with these timelines. */
     @Nullable
     Fence fence(List<Point> points) {
         return fence(points, null);
     }
 
-    /** A fence at points, and at 1 of another timeline if there is one; null for none. Closed with this. */
+    /** Returns a fence at points, and at 1 of another timeline if there is such a timeline; null for none. Closed with these timelines. */
     @Nullable
     Fence fence(List<Point> points, @Nullable TimelineSemaphore last) {
         List<Fence.Entry> entries = new ArrayList<>();

@@ -16,8 +16,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scenario of the laboratory, as the YAML that it reads: each operation that ended, with the time that it ran and the time of its
- * submission, in ticks of a nanosecond. Waits for the host's signals and for what was not recorded are left out, and so is memory.
+ * A scenario of the laboratory, as YAML readable by the laboratory: each ended operation, with its running time and the
+ * time of its submission, in ticks of a nanosecond. Waits for the host's signals and for unrecorded operations are left
+ * out, and so is memory.
  */
 final class ScenarioExport {
     private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
@@ -28,7 +29,7 @@ final class ScenarioExport {
 
     private final OperationGraph graph;
     private final Explanation explanation;
-    private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new HashMap<>(); // of what is exported
+    private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new HashMap<>(); // of exported operations
     private final Map<Long, String> hardware = new HashMap<>(); // by axis
     private final Map<Long, TreeSet<Long>> orders =
             new TreeMap<>(); // epochs of streams beside unordered queues, by axis
@@ -91,14 +92,14 @@ final class ScenarioExport {
         return text.toString();
     }
 
-    /** How many of the first operations a scenario has no room for. */
+    /** Returns how many of the first operations exceed the room of a scenario. */
     private int leftOut(List<RecordedOperation> all) {
         Set<Long> timelines = new HashSet<>();
         int points = 0;
         int first = all.size();
         while (first > 0 && all.size() - first < MAXIMUM_OPERATIONS) {
             RecordedOperation next = all.get(first - 1);
-            points += next.waits().size() + next.signals().size() + 2; // two more for the order of its stream
+            points += next.waits().size() + next.signals().size() + 2; // two more for the order of the stream
             next.signals().forEach(point -> timelines.add(point.timeline()));
             if (points > MAXIMUM_POINTS
                     || timelines.size() + graph.recording().queues().size() > MAXIMUM_TIMELINES) {
@@ -129,7 +130,7 @@ final class ScenarioExport {
                 .formatted(id, count, several ? ", machine: machine_" + machines.get(id) : "")));
     }
 
-    /** Names the hardware of each queue: the queues of a device share one if all are streams, and devices never do. */
+    /** Names the hardware of each queue: the queues of a device share hardware if all are streams; devices never share hardware. */
     private void nameHardware(boolean streams) {
         Map<String, String> devices = new HashMap<>(); // by name
         Set<String> places = new HashSet<>(); // of queues; two devices may have the same id
@@ -148,7 +149,7 @@ final class ScenarioExport {
         return (other == null || other.equals(queue.device())) && places.add(id + "-" + queue.index());
     }
 
-    /** A name that YAML and scenarios take as it is. */
+    /** Returns a name accepted unchanged by YAML and scenarios. */
     private static String name(String text) {
         String name = text.replaceAll("[^A-Za-z0-9_]", "_");
         return "d_" + name.substring(0, Math.min(64, name.length()));
@@ -188,7 +189,7 @@ final class ScenarioExport {
                 .append("}\n");
     }
 
-    /** The largest value of each timeline that an operation signals: smaller ones are reached with it. */
+    /** Returns the largest value of each timeline signalled by an operation: smaller values are reached along. */
     private static Map<Long, Long> last(RecordedOperation operation) {
         Map<Long, Long> own = new TreeMap<>();
         operation.signals().forEach(point -> own.merge(point.timeline(), point.value(), Math::max));
@@ -201,8 +202,8 @@ final class ScenarioExport {
     }
 
     /**
-     * The waits whose signals are exported, for the values that operations signal. What signals a wait was issued before what waits;
-     * the host signalled the others.
+     * Returns the waits with exported signals, for the values signalled by operations. The signaller of such a wait was
+     * issued before the waiter; the host signalled the others.
      */
     private Map<Long, Long> waits(RecordedOperation operation) {
         Map<Long, Long> waits = new TreeMap<>();
@@ -216,7 +217,7 @@ final class ScenarioExport {
         return waits;
     }
 
-    /** The timeline that keeps the order of a stream where lanes do not. */
+    /** Returns the name of a timeline keeping the order of a stream where lanes do not. */
     private static String order(long axis) {
         return "q" + Long.toHexString(axis);
     }

@@ -14,11 +14,11 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** An operation of a replay, which does nothing. Confined to one thread. */
+/** An operation of a replay; does nothing. Confined to one thread. */
 class StandIn extends QueueOperation {
     private final RecordedOperation recorded;
     private @Nullable List<WaitDecision> firstDecisions;
-    private int decisions; // number of times that its waits were decided
+    private int decisions; // number of decisions about the waits
     private long endedAt = RecordedOperation.NEVER;
 
     StandIn(RecordedOperation recorded) {
@@ -30,18 +30,18 @@ class StandIn extends QueueOperation {
         return recorded;
     }
 
-    /** The decisions when it was submitted. */
+    /** Returns the decisions at submission. */
     final List<WaitDecision> firstDecisions() {
         return firstDecisions == null ? List.of() : firstDecisions;
     }
 
-    /** Its waits were decided; returns how often before. */
+    /** Notes decisions about the waits; returns the number of earlier decisions. */
     final int decided(List<WaitDecision> now) {
         firstDecisions = firstDecisions == null ? now : firstDecisions;
         return decisions++;
     }
 
-    /** When it ended on the virtual clock. */
+    /** Returns when the operation ended on the virtual clock. */
     final long endedAt() {
         return endedAt;
     }
@@ -56,7 +56,7 @@ class StandIn extends QueueOperation {
     @Override
     protected void release() {}
 
-    /** An allocation, which gets memory when the recorded one did. */
+    /** An allocation, getting memory at the time of the recorded allocation. */
     static final class Allocation extends StandIn implements StorageRequest {
         private final Supplier<List<NativeTimepoint>> marks;
         private final boolean atOnce;
@@ -64,10 +64,10 @@ class StandIn extends QueueOperation {
         private @Nullable Consumer<@Nullable IreeException> waiting;
 
         /**
-         * Creates one.
+         * Creates an allocation.
          *
          * @param granted whether a pool had memory
-         * @param atOnce whether a pool got some as soon as it was asked without a lock
+         * @param atOnce whether a pool got memory as soon as requested without a lock
          */
         Allocation(RecordedOperation recorded, boolean granted, boolean atOnce, Supplier<List<NativeTimepoint>> marks) {
             super(recorded);

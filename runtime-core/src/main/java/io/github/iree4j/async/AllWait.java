@@ -6,17 +6,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait for several points: calls back when the last is reached or the first fails, and then cancels the other waits.
+ * A wait for several points: calls back when the last point is reached or the first fails, and then cancels the other
+ * waits.
  *
- * <p>FENCE-1: the thread that takes {@code left} from above zero to zero or below calls back, or has cancelled; it never rises above zero
- * again.
+ * <p>FENCE-1: the thread taking {@code left} from above zero to zero or below calls back, or has cancelled;
+ * {@code left} never rises above zero again.
  */
 final class AllWait implements Timepoint, Cancellation {
-    /** Far below zero, so that later decrements do not wrap around. */
+    /** Far below zero: later decrements do not wrap around. */
     private static final int OVER = Integer.MIN_VALUE / 2;
 
     private final Consumer<? super @Nullable IreeException> callback;
-    private final AtomicInteger left; // points not reached yet; OVER or below once called or cancelled
+    private final AtomicInteger left; // number of points not reached yet; OVER or below once called or cancelled
     private final RegisteredWaits waits;
 
     AllWait(Consumer<? super @Nullable IreeException> callback, int points) {
@@ -27,7 +28,7 @@ final class AllWait implements Timepoint, Cancellation {
 
     void add(int index, Cancellation wait) {
         waits.add(index, wait);
-        if (left.get() < 0) { // over while this one was being registered
+        if (left.get() < 0) { // the wait ended during this registration
             wait.cancel();
         }
     }
@@ -53,7 +54,7 @@ final class AllWait implements Timepoint, Cancellation {
         return false;
     }
 
-    /** Whether this call is the one that ends the wait. */
+    /** Returns whether this call ends the wait. */
     private boolean finish() {
         for (int n = left.get(); n > 0; n = left.get()) {
             if (left.compareAndSet(n, OVER)) {

@@ -5,9 +5,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait for the first of several fences: calls back when one is reached or fails, and then cancels the other waits.
+ * A wait for the first of several fences: calls back when a fence is reached or fails, and then cancels the other
+ * waits.
  *
- * <p>FENCE-2: the thread that sets {@code over} calls back, or has cancelled.
+ * <p>FENCE-2: the thread setting {@code over} calls back, or has cancelled.
  */
 final class AnyWait implements Cancellation {
     private final MultiWait.First callback;
@@ -21,7 +22,7 @@ final class AnyWait implements Cancellation {
 
     void add(int index, Cancellation wait) {
         waits.add(index, wait);
-        if (over.get()) { // over while this one was being registered
+        if (over.get()) { // the wait ended during this registration
             wait.cancel();
         }
     }

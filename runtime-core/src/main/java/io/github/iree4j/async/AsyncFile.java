@@ -11,12 +11,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file with asynchronous transfers, made by the operating system or a thread pool.
  *
- * <p>Opened by {@link SystemIo#open}. Transfers may be started from any thread and run concurrently, in no particular order. Each has
- * exactly one completion, on the owner of the {@link Proactor}, even when the transfer is cancelled, when the file is closed meanwhile
- * (which ends no transfer) or when the proactor is closed. Until then the transfer uses its memory, which the caller keeps valid.
+ * <p>Opened by {@link SystemIo#open}. Transfers may be started from any thread and run concurrently, in no particular
+ * order. Each has exactly one completion, on the owner of the {@link Proactor}, even when the transfer is cancelled,
+ * when the file is closed meanwhile (closing ends no transfer) or when the proactor is closed. Until then the transfer
+ * uses its memory, kept valid by the caller.
  *
- * <p>A transfer may move fewer bytes than requested; at the end of a file a read moves 0. {@link #readFully} and {@link #writeFully}
- * continue until all bytes are moved.
+ * <p>A transfer may move fewer bytes than requested; at the end of a file a read moves 0. {@link #readFully} and
+ * {@link #writeFully} continue until all bytes are moved.
  */
 public final class AsyncFile extends Resource {
     private static final Supplier<@Nullable IreeException> WANTED = () -> null;
@@ -40,7 +41,7 @@ public final class AsyncFile extends Resource {
      * Returns the length.
      *
      * @return the length in bytes at the time of the call
-     * @throws IreeException FAILED_PRECONDITION when closed; DATA_LOSS when the system cannot say
+     * @throws IreeException FAILED_PRECONDITION when closed; DATA_LOSS when the system cannot report the length
      */
     public long length() {
         retain();
@@ -55,12 +56,12 @@ public final class AsyncFile extends Resource {
      * Reads. From any thread.
      *
      * @param offset first byte in the file
-     * @param target native memory that other threads may access; of more than 1 GiB the first GiB is read
+     * @param target native memory accessible to other threads; of more than 1 GiB the first GiB is read
      * @param completion receives the number of bytes read, 0 when the offset is at or beyond the end
      * @return the operation, to cancel it
-     * @throws IreeException OUT_OF_RANGE for a negative offset; PERMISSION_DENIED when the file was not opened for reading;
-     *     INVALID_ARGUMENT for other memory; FAILED_PRECONDITION when closed; the proactor's failure when it has ended. The completion is
-     *     then not called
+     * @throws IreeException OUT_OF_RANGE for a negative offset; PERMISSION_DENIED when the file was not opened for
+     *     reading; INVALID_ARGUMENT for other memory; FAILED_PRECONDITION when closed; the proactor's failure when the
+     *     proactor has ended. The completion is then not called
      */
     public FileOperation read(long offset, MemorySegment target, Completion completion) {
         return submit(false, offset, target, completion);
@@ -70,7 +71,7 @@ public final class AsyncFile extends Resource {
      * Writes. From any thread.
      *
      * @param offset first byte in the file, which grows as needed
-     * @param source native memory that other threads may access; of more than 1 GiB the first GiB is written
+     * @param source native memory accessible to other threads; of more than 1 GiB the first GiB is written
      * @param completion receives the number of bytes written
      * @return the operation, to cancel it
      * @throws IreeException as {@link #read}
@@ -96,9 +97,10 @@ public final class AsyncFile extends Resource {
      * As {@link #readFully(long, MemorySegment, Completion)}, but stops on request.
      *
      * @param offset first byte in the file
-     * @param target what to fill
-     * @param stop called on the owner after each piece: returns why to stop reading, or null; must return at once and not throw
-     * @param completion receives the size of the target, or what {@code stop} returned
+     * @param target the memory to fill
+     * @param stop called on the owner after each piece: returns the reason to stop reading, or null; must return at
+     *     once and not throw
+     * @param completion receives the size of the target, or the failure returned by {@code stop}
      * @return the transfer, to cancel it
      * @throws IreeException as {@link #read}
      */
@@ -111,7 +113,7 @@ public final class AsyncFile extends Resource {
      * Writes all of a range, in pieces, several at a time. From any thread.
      *
      * @param offset first byte in the file
-     * @param source what to write; as for {@link #write}, but of any size
+     * @param source the bytes to write; as for {@link #write}, but of any size
      * @param completion receives the size of the source
      * @return the transfer, to cancel it; the completion is called in any case
      * @throws IreeException as {@link #write}
@@ -124,9 +126,10 @@ public final class AsyncFile extends Resource {
      * As {@link #writeFully(long, MemorySegment, Completion)}, but stops on request.
      *
      * @param offset first byte in the file
-     * @param source what to write
-     * @param stop called on the owner after each piece: returns why to stop writing, or null; must return at once and not throw
-     * @param completion receives the size of the source, or what {@code stop} returned
+     * @param source the bytes to write
+     * @param stop called on the owner after each piece: returns the reason to stop writing, or null; must return at
+     *     once and not throw
+     * @param completion receives the size of the source, or the failure returned by {@code stop}
      * @return the transfer, to cancel it
      * @throws IreeException as {@link #write}
      */
@@ -140,7 +143,7 @@ public final class AsyncFile extends Resource {
         return start(write, offset, memory, completion);
     }
 
-    /** Like read or write, for a caller that holds a reference, whether this is closed or not. */
+    /** Like read or write, for a caller holding a reference; the file may be closed. */
     FileOperation start(boolean write, long offset, MemorySegment memory, Completion completion) {
         FileOperation operation = new FileOperation(this, write, offset, memory, completion);
         retain(); // until the operation has ended
@@ -190,15 +193,15 @@ public final class AsyncFile extends Resource {
     }
 
     /**
-     * Returns whether the calling thread runs completions, and so must not wait for one.
+     * Returns whether the calling thread runs completions, and so must not wait for a completion.
      *
-     * @return whether it is inside a poll of the proactor
+     * @return whether the thread is inside a poll of the proactor
      */
     public boolean isCompletionThread() {
         return io.proactor().isOwner();
     }
 
-    /** The proactor that runs the completions. */
+    /** Returns the proactor running the completions. */
     Proactor proactor() {
         return io.proactor();
     }

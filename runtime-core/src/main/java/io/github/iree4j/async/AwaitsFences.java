@@ -2,12 +2,12 @@ package io.github.iree4j.async;
 
 import java.util.List;
 
-/** An object that waits for fences, for diagnosing stalls. */
+/** An object waiting for fences, for diagnosing stalls. */
 public interface AwaitsFences {
     /**
      * Returns the fences waited for.
      *
-     * @return all fences, reached or not; borrowed, and only for inspection: the waiter may have closed them meanwhile
+     * @return all fences, reached or not; borrowed, and only for inspection: the waiter may have closed some meanwhile
      */
     List<Fence> awaited();
 }

@@ -5,21 +5,22 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table of a tracker's axes: open addressing, read without locks, written under the tracker's lock. Axes are never removed, so a
- * concurrent reader finds either the added axis or the empty slot that it goes to.
+ * A hash table of a tracker's axes: open addressing, read without locks, written under the tracker's lock. Axes are
+ * never removed, so a concurrent reader finds either the added axis or the empty slot where the axis goes.
  */
 final class AxisTable {
     /*
-     * TRACK-4: a slot is written once, after its axis is complete, and `slots` after all slots of the larger table; so a lookup that starts
-     * after addRelease() returned finds the axis, and a concurrent one sees either table whole.
+     * TRACK-4: a slot is written once, after its axis is complete, and `slots` after all slots of the larger table. A
+     * lookup starting after addRelease() returned therefore finds the axis, and a concurrent lookup sees either table
+     * whole.
      */
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(TrackedAxis[].class);
     private static final int INITIAL_SLOTS = 32;
 
-    private volatile @Nullable TrackedAxis[] slots = new @Nullable TrackedAxis[INITIAL_SLOTS]; // replaced when it grows
-    private int count; // under the lock
+    private volatile @Nullable TrackedAxis[] slots = new @Nullable TrackedAxis[INITIAL_SLOTS]; // replaced when the table grows
+    private int count; // guarded by the tracker's lock
 
-    /** The tracked axis, or null. Acquire: sees it as it was when it was added. */
+    /** Returns the tracked axis, or null. Acquire: the caller sees the axis as it was when added. */
     @Nullable
     TrackedAxis findAcquire(long axis) {
         @Nullable TrackedAxis[] table = slots;
@@ -32,7 +33,7 @@ final class AxisTable {
         }
     }
 
-    /** Under the lock: adds an axis that is not in the table. Release: a reader that finds it sees it complete. */
+    /** Adds an axis not yet in the table; under the lock. Release: a reader finding the axis sees it complete. */
     void addRelease(TrackedAxis added) {
         if (2 * (count + 1) > slots.length) {
             @Nullable TrackedAxis[] larger = new @Nullable TrackedAxis[2 * slots.length];
@@ -56,7 +57,7 @@ final class AxisTable {
         SLOT.setRelease(table, i, added);
     }
 
-    /** Folds the high bits, which tell machines and domains apart, into the ordinal, and spreads the result. */
+    /** Folds the high bits, which distinguish machines and domains, into the ordinal, and spreads the result. */
     private static int slot(long axis) {
         return (int) ((axis ^ axis >>> 32) * 0x9E37_79B9_7F4A_7C15L >>> 40);
     }

@@ -7,12 +7,13 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A lock for critical sections of a few dozen instructions without blocking or foreign calls. Not reentrant.
  *
- * <p>An uncontended monitor costs two atomic operations, most of the cost of signalling a timeline; this costs one. A contending thread
- * spins, then sleeps briefly in case the holder was preempted.
+ * <p>An uncontended monitor costs two atomic operations, most of the cost of signalling a timeline; this lock costs a
+ * single atomic operation. A contending thread spins, then sleeps briefly in case the holder was preempted.
  */
 final class BriefLock {
     /*
-     * LOCK-1: one holder at a time, which sees all writes of earlier holders (compare-and-set to acquire, releasing store to release).
+     * LOCK-1: a single holder at a time sees all writes of earlier holders (compare-and-set to acquire, releasing store
+     * to release).
      */
     private static final VarHandle HELD;
 

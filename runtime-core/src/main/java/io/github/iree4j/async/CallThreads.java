@@ -1,11 +1,11 @@
 package io.github.iree4j.async;
 
-/** Threads for calls that block while they wait: virtual ones where they can be, so that a thousand waiting calls cost no more than their stacks. */
+/** Threads for calls that block while waiting: virtual threads where possible, so a thousand waiting calls cost no more than their stacks. */
 public final class CallThreads {
     private CallThreads() {}
 
     /**
-     * Runs a task on a thread of its own.
+     * Runs a task on a new thread.
      *
      * @param name the thread's name
      * @param body the task; must not throw
@@ -15,11 +15,11 @@ public final class CallThreads {
     }
 
     /**
-     * Makes a thread for calls that block in native code, where a virtual one would keep its carrier.
+     * Makes a thread for calls that block in native code, where a virtual thread would keep its carrier.
      *
      * @param name the thread's name
      * @param body the task; must not throw
-     * @return the thread, which does not keep the process alive and is not started yet
+     * @return the thread, not started yet; does not keep the process alive
      */
     public static Thread forNativeWaits(String name, Runnable body) {
         return Thread.ofPlatform().name(name).daemon().unstarted(body);

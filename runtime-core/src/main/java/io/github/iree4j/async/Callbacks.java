@@ -8,15 +8,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The callbacks due on one thread.
  *
- * <p>A callback may signal, which makes more callbacks due. Nested, they would overflow the stack after a few thousand; so the outermost
- * call runs them all, in the order in which they became due.
+ * <p>A callback may signal, making more callbacks due. Nested callbacks would overflow the stack after a few thousand;
+ * so the outermost call runs all callbacks, in the order in which they became due.
  */
 final class Callbacks {
     private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
     private static final String THREW = "a timepoint threw; the work that waited on it may never run";
     private static final ThreadLocal<Callbacks> CURRENT = ThreadLocal.withInitial(Callbacks::new);
 
-    /** A callback. The thread that makes it due owns it, and its link, from then on. */
+    /** A callback. The thread making the callback due owns the callback and its link from then on. */
     abstract static class Due {
         /** The next callback. */
         @Nullable
@@ -42,7 +42,7 @@ final class Callbacks {
         mine.running = true;
         try {
             if (first.due == null) {
-                deliver(first); // mostly a single one: avoids list writes, which cost GC barriers
+                deliver(first); // mostly a single callback: avoids list writes, which cost GC barriers
             } else {
                 mine.append(first);
             }
@@ -102,8 +102,8 @@ final class Callbacks {
     }
 
     /**
-     * Runs this thread's due callbacks before it blocks: host code called from a callback may wait for work queued behind that very
-     * callback.
+     * Runs this thread's due callbacks before the thread blocks: host code called from a callback may wait for work
+     * queued behind the same callback.
      */
     static void help() {
         CURRENT.get().drain();
@@ -139,7 +139,8 @@ final class Callbacks {
     }
 
     /**
-     * Runs an action once nothing else is due on this thread: now, or after its current and held callbacks and those that they make due.
+     * Runs an action once nothing else is due on this thread: now, or after the current and held callbacks and all
+     * callbacks made due by these.
      */
     static void runLast(Runnable action) {
         Callbacks mine = CURRENT.get();

@@ -4,14 +4,14 @@ package io.github.iree4j.async;
 @FunctionalInterface
 public interface Cancellation {
 
-    /** For a callback that has been called. */
+    /** The cancellation of a callback already called. */
     Cancellation OVER = () -> false;
 
     /**
      * Cancels the callback if it is still registered.
      *
-     * @return true if the callback will never be called because of this call; false if it has been, or is being, called, or was
-     *     cancelled before
+     * @return true if the callback will never be called because of this call; false if the callback has been, or is
+     *     being, called, or was cancelled before
      */
     boolean cancel();
 }

@@ -6,16 +6,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Receives the outcome of a {@link Proactor}'s operation: once, on the proactor's owner thread.
  *
- * <p>It MUST NOT block, wait for anything that the same proactor brings about, or poll the proactor. It MAY start further operations,
- * cancel others, signal timelines and close the proactor. What it throws is logged and otherwise ignored.
+ * <p>A completion MUST NOT block, wait for anything brought about by the same proactor, or poll the proactor. A
+ * completion MAY start further operations, cancel others, signal timelines and close the proactor. An exception thrown
+ * by a completion is logged and otherwise ignored.
  */
 @FunctionalInterface
 public interface Completion {
     /**
-     * Called when the operation is over and nothing touches its memory any more.
+     * Called when the operation has ended and nothing touches the operation's memory any more.
      *
-     * @param result the operation's result, such as bytes moved; 0 if it has none or failed
-     * @param failure why it failed; CANCELLED when it was cancelled or the proactor closed; null when it did not fail
+     * @param result the operation's result, such as bytes moved; 0 without a result or after a failure
+     * @param failure the cause of the failure; CANCELLED when the operation was cancelled or the proactor closed; null
+     *     on success
      */
     void ended(long result, @Nullable IreeException failure);
 }

@@ -9,7 +9,7 @@ final class EventImport implements Cancellation, Completion {
     private final SystemEvent event;
     private final TimelineSemaphore semaphore;
     private final long value;
-    private Cancellation watch = OVER; // set before this is published
+    private Cancellation watch = OVER; // set before this import is published
 
     private EventImport(SystemEvent event, TimelineSemaphore semaphore, long value) {
         this.event = event;
@@ -66,7 +66,7 @@ final class EventImport implements Cancellation, Completion {
         return true;
     }
 
-    /** The event was signalled, or never will be. */
+    /** Called when the event was signalled, or never will be. */
     @Override
     public void ended(long result, @Nullable IreeException failure) {
         try {

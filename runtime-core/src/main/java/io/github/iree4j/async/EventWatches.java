@@ -17,12 +17,14 @@ import org.slf4j.LoggerFactory;
 /** Watches for external descriptors that become readable once. */
 final class EventWatches {
     /*
-     * A watch is in `watches` until it is removed, under `lock`, by the owner that reports it or by the thread that cancels it.
-     * EVENT-1: the thread that removes a watch ends it. Reports for tokens already removed are ignored. Tokens are never reused.
+     * A watch is in `watches` until removed, under `lock`, by the owner reporting the watch or by the thread cancelling
+     * it.
+     * EVENT-1: the thread removing a watch ends it. Reports for tokens already removed are ignored. Tokens are never
+     * reused.
      */
     private static final Logger LOG = LoggerFactory.getLogger(EventWatches.class);
 
-    /** Smaller tokens belong to the descriptors that the poller keeps. */
+    /** Smaller tokens belong to the poller's own descriptors. */
     static final long FIRST_TOKEN = 16;
 
     private static final int ECANCELED = 125;
@@ -30,7 +32,7 @@ final class EventWatches {
     private final EventPoller poller;
     private final ToIntFunction<EventDescriptor> outcome;
     private final Object lock = new Object();
-    private final Map<Long, Watch> watches = new HashMap<>(); // guarded by lock, like the next three
+    private final Map<Long, Watch> watches = new HashMap<>(); // guarded by lock, like the next three fields
     private @Nullable IreeException stopCause;
     private long tokens = FIRST_TOKEN;
     private int live;
@@ -44,7 +46,7 @@ final class EventWatches {
         this.outcome = outcome;
     }
 
-    /** Waits for one descriptor, a private duplicate so that an event can be watched several times. */
+    /** Waits for one descriptor, a private duplicate: an event can be watched several times. */
     private final class Watch implements Cancellation {
         private final SystemEvent event;
         private final EventDescriptor descriptor;
@@ -152,7 +154,7 @@ final class EventWatches {
         watch.end(failure);
     }
 
-    /** A sync_fd also becomes readable when the work behind it has failed. */
+    /** Returns the failure of the work behind an event, or null: a sync_fd also becomes readable when its work has failed. */
     private @Nullable IreeException failureOf(Watch watch) {
         int code;
         try {

@@ -14,15 +14,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A set of points, each a timeline and a value: reached when each timeline is at or beyond its value, failed as soon as one has failed.
+ * A set of points, each a timeline and a value: reached when each timeline is at or beyond its value, failed once any
+ * timeline has failed.
  *
- * <p>Work can wait for a fence and can signal one. Where a fence is nullable, null means "already reached". A fence holds one reference to
- * each of its semaphores until it is freed. Immutable and safe from any thread.
+ * <p>Work can wait for a fence and can signal a fence. Where a fence is nullable, null means "already reached". A fence
+ * holds one reference to each of its semaphores until it is freed. Immutable and safe from any thread.
  */
 public final class Fence extends Resource {
     /*
-     * Nearly every fence has one point, and a call creates several fences: the first point is inline in the object, any others are in
-     * arrays.
+     * Nearly every fence has a single point, and a call creates several fences: the first point is inline in the
+     * object, any others are in arrays.
      */
     private final TimelineSemaphore firstSemaphore;
     private final long firstValue;
@@ -53,7 +54,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * One point of a fence.
+     * A point of a fence.
      *
      * @param semaphore the timeline
      * @param value the value waited for or signalled
@@ -61,7 +62,7 @@ public final class Fence extends Resource {
     public record Entry(TimelineSemaphore semaphore, long value) {}
 
     /**
-     * Creates a fence at one point.
+     * Creates a fence at a single point.
      *
      * @param semaphore the timeline; retained
      * @param value the value waited for or signalled
@@ -73,7 +74,8 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Creates a fence at one point of a timeline and takes ownership of the timeline, for example where there is no other signaller.
+     * Creates a fence at a single point of a timeline and takes ownership of the timeline, for example where there is
+     * no other signaller.
      *
      * @param semaphore the timeline; the caller's reference passes to the fence
      * @param value the value waited for or signalled
@@ -84,7 +86,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Creates a fence at several points; of two on one timeline the greater remains.
+     * Creates a fence at several points; of two points on the same timeline the greater remains.
      *
      * @param entries the points, at least one
      * @return the fence; the caller closes it
@@ -102,9 +104,9 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Joins fences: reached when all are. Of two points on one timeline the greater remains.
+     * Joins fences: reached when all are. Of two points on the same timeline the greater remains.
      *
-     * @param fences the fences; null ones are reached already
+     * @param fences the fences; null elements are reached already
      * @return the new fence, which the caller closes, or null when there is nothing to wait for
      */
     public static @Nullable Fence join(List<? extends @Nullable Fence> fences) {
@@ -140,7 +142,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Returns how many points there are, each on a timeline of its own.
+     * Returns the number of points, each on a different timeline.
      *
      * @return at least one
      */
@@ -149,7 +151,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Returns the timeline of a point. With {@link #value(int)} this reads a fence without allocating.
+     * Returns the timeline of a point. Together with {@link #value(int)}, reads a fence without allocating.
      *
      * @param index the point, 0 to {@link #size()} - 1
      * @return the timeline, borrowed
@@ -219,11 +221,13 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Promises that an issued operation will signal every point, see {@link TimelineSemaphore#promise}. Skips points that take no promise
-     * because they are reached, promised already or failed: signalling those reports the error.
+     * Promises the signals of an issued operation at every point, see {@link TimelineSemaphore#promise}. Skips points
+     * not taking a promise because they are reached, promised already or failed: signalling such a point reports the
+     * error.
      *
      * @param frontier the operation's frontier; it has a producer
-     * @throws IreeException INVALID_ARGUMENT when the frontier has no producer, or a value is above {@link TimelineSemaphore#MAXIMUM_VALUE}
+     * @throws IreeException INVALID_ARGUMENT when the frontier has no producer, or a value is above
+     *     {@link TimelineSemaphore#MAXIMUM_VALUE}
      */
     public void promise(Frontier frontier) {
         for (int i = 0; i < size(); i++) {
@@ -232,7 +236,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Returns whether something on the host waits for one of the points.
+     * Returns whether something on the host waits for any of the points.
      *
      * @return true if signalling would call or wake something now
      */
@@ -246,10 +250,11 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Counts one more signaller of every point, as one event, see {@link TimelineSemaphore#addSignaller}: a point with several signallers is
-     * reached by the last. Changes nothing on failure.
+     * Counts another signaller of every point, as one event, see {@link TimelineSemaphore#addSignaller}: a point with
+     * several signallers is reached by the last. Changes nothing on failure.
      *
-     * @throws IreeException INVALID_ARGUMENT when a point is reached or promised already; FAILED_PRECONDITION when the fence is closed
+     * @throws IreeException INVALID_ARGUMENT when a point is reached or promised already; FAILED_PRECONDITION when the
+     *     fence is closed
      */
     public void addSignaller() {
         checkLive();
@@ -264,11 +269,11 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Signals every point, as one event: a thread that sees one of the points reached sees all of them, and waiters are called when all are. A
-     * point that cannot be signalled does not prevent the others from being signalled.
+     * Signals every point, as one event: a thread seeing any point reached sees all of them reached, and waiters are
+     * called when all are. A point that cannot be signalled does not prevent the others from being signalled.
      *
-     * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,
-     *     else the timeline's failure; FAILED_PRECONDITION when the fence is closed
+     * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is
+     *     already there, else the timeline's failure; FAILED_PRECONDITION when the fence is closed
      */
     public void signal() {
         checkLive();
@@ -285,7 +290,7 @@ public final class Fence extends Resource {
     /**
      * Fails every timeline that has not failed yet, as one event.
      *
-     * @param cause why
+     * @param cause the cause of the failure
      */
     public void fail(IreeException cause) {
         // No checkLive(): a concurrent close must not prevent the failure from reaching the timelines.
@@ -304,10 +309,10 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Signals every point, as one event; a timeline that refuses, because it is already there, fails with that error, so that its waiters do
-     * not mistake the earlier signal for this one. For code that executes work and has no caller to throw to.
+     * Signals every point, as one event. A timeline refusing because it is already there fails with this error, so its
+     * waiters do not mistake the earlier signal for this signal. For code executing work without a caller to throw to.
      *
-     * @param frontier what happens before: the frontier of the signalling operation
+     * @param frontier the history before: the frontier of the signalling operation
      */
     public void signalOrFail(Frontier frontier) {
         if (others != null) {
@@ -322,7 +327,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Blocks until reached. A virtual thread that waits occupies no carrier.
+     * Blocks until reached. A waiting virtual thread occupies no carrier.
      *
      * @throws IreeException the first failure; CANCELLED when interrupted (the thread stays interrupted)
      */
@@ -331,10 +336,11 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Blocks until reached or time runs out. A virtual thread that waits occupies no carrier.
+     * Blocks until reached or time runs out. A waiting virtual thread occupies no carrier.
      *
      * @param timeout the longest wait; zero only checks
-     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
+     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays
+     *     interrupted)
      */
     public void await(Duration timeout) {
         await(WaitTime.nanos(timeout));
@@ -359,9 +365,9 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Calls back once, when all points are reached (with null) or when a first timeline fails (with its failure): on this thread if either
-     * has happened already, else on the thread that causes it. The rules of {@link Timepoint} apply. The wait holds no references: if a
-     * semaphore is closed before its point is reached, the failure is CANCELLED.
+     * Calls back once, when all points are reached (with null) or when a first timeline fails (with its failure): on
+     * this thread if either has happened already, else on the causing thread. The rules of {@link Timepoint} apply. The
+     * wait holds no references: if a semaphore is closed before its point is reached, the failure is CANCELLED.
      *
      * @param callback the callback
      * @return cancels the callback
@@ -377,8 +383,9 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Returns a future of this fence. Cancelling the future only ends the wait. Dependents of the future run on the signalling thread,
-     * under the rules of {@link Timepoint}: use the future's {@code ...Async} methods for work that blocks.
+     * Returns a future of this fence. Cancelling the future only ends the wait. Dependents of the future run on the
+     * signalling thread, under the rules of {@link Timepoint}: use the future's {@code ...Async} methods for blocking
+     * work.
      *
      * @return completes with null when reached, exceptionally with the {@link IreeException}
      */
@@ -416,7 +423,7 @@ public final class Fence extends Resource {
         }
     }
 
-    /** Points gathered for a new fence. Few, so searched linearly. */
+    /** Points gathered for a new fence; few, so searched linearly. */
     private static final class Merge {
         private final TimelineSemaphore[] semaphores;
         private final long[] values;

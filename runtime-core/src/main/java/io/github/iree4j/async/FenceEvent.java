@@ -6,20 +6,21 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One change of all timelines of a fence of several points: its signal, its failure, or the count of its signallers.
+ * A change of all timelines of a fence of several points: its signal, its failure, or the count of its signallers.
  *
- * <p>The event holds the locks of all its timelines while it changes them. It takes the locks in the order of the timelines' numbers, and no
- * other code takes a second one, so events that share timelines wait for one another and never in a circle.
+ * <p>The event holds the locks of all its timelines during the change. The locks are taken in the order of the
+ * timelines' numbers, and no other code takes a second such lock, so events sharing timelines wait for one another and
+ * never in a circle.
  *
- * <p>FENCE-3: the points of a fence are signalled, fail, or get one more signaller as one event. Every value and failure that will change is
- * hidden before the first one changes, so a thread that sees one change sees all of them; a signal, promise or count that follows one needs a
- * lock of the event; and waiters are called and woken once all locks are released.
+ * <p>FENCE-3: the points of a fence are signalled, fail, or get another signaller as one event. Every value and failure
+ * about to change is hidden before the first change, so a thread seeing any change sees all changes; a later signal,
+ * promise or count needs a lock of the event; and waiters are called and woken once all locks are released.
  */
 final class FenceEvent {
     private final Fence fence;
     private final TimelineSemaphore[] inLockOrder;
-    private final boolean[] changing; // by point, like the next two
-    private final @Nullable IreeException[] causes; // of points that fail; else of refusals
+    private final boolean[] changing; // by point; causes and due likewise
+    private final @Nullable IreeException[] causes; // causes of points that fail; of other points, refusals
     private final @Nullable SemaphoreWaiter[] due;
 
     private FenceEvent(Fence fence) {
@@ -76,8 +77,8 @@ final class FenceEvent {
     }
 
     /**
-     * Counts one more signaller of every point, if each takes one. Otherwise a signal in between would reach the points that are not counted
-     * yet and not the others.
+     * Counts another signaller of every point, if each point accepts. Otherwise a signal in between would reach the
+     * points not counted yet and not the others.
      *
      * @return the refusal of the first point that refuses, with nothing counted; null for none
      */

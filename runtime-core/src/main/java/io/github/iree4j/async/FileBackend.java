@@ -6,10 +6,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes file transfers. The proactor's owner calls all methods, except those marked "any thread", after which the caller wakes the owner.
+ * Makes file transfers. The proactor's owner calls all methods, except methods marked "any thread", after which the
+ * caller wakes the owner.
  */
 interface FileBackend {
-    /** The most bytes of one transfer; longer ones are cut short, as the system does at its own limit. */
+    /** The most bytes of a single transfer; longer transfers are cut short, as the system does at its own limit. */
     int MAX_LENGTH = 1 << 30;
 
     /** An open file. */
@@ -20,7 +21,7 @@ interface FileBackend {
         void close();
     }
 
-    /** The backend's name, and why it was chosen. */
+    /** Returns the backend's name, and the reason for choosing it. */
     String describe();
 
     /** Opens a file. Safe from any thread. */
@@ -32,22 +33,25 @@ interface FileBackend {
     /** Ends an operation early if possible; the operation carries the cause. Safe from any thread. */
     void cancel(FileOperation operation);
 
-    /** A descriptor that becomes readable when an operation has ended; null when the backend wakes the owner. The caller closes it. */
+    /**
+     * Returns a descriptor that becomes readable when an operation has ended; null when the backend wakes the owner.
+     * The caller closes the descriptor.
+     */
     @Nullable
     EventDescriptor readiness();
 
-    /** Whether a transient condition that sends no notice prevented a start. */
+    /** Returns whether a transient condition without notice of its end prevented a start. */
     boolean retries();
 
-    /** Completes ended operations and starts submitted ones. Returns how many ended. */
+    /** Completes ended operations and starts submitted operations. Returns the number of ended operations. */
     int poll(int limit);
 
-    /** The number of operations that have not ended, including those submitted before the owner was woken. */
+    /** Returns the number of operations not ended, including operations submitted before the owner was woken. */
     int pending();
 
     /** Refuses new operations and ends all others early. */
     void stop(IreeException cause);
 
-    /** Called when nothing is pending. */
+    /** Releases the backend; called when nothing is pending. */
     void close();
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One transfer between a file and memory, from its start until its completion has been called. */
+/** A transfer between a file and memory, from its start until its completion has been called. */
 public final class FileOperation {
     private static final Logger LOG = LoggerFactory.getLogger(FileOperation.class);
 
@@ -17,13 +17,13 @@ public final class FileOperation {
     final MemorySegment memory; // also keeps the memory reachable
     private final Completion completion;
 
-    /** Set by the backend: how it identifies the operation. */
+    /** The backend's identification of the operation, set by the backend. */
     @Nullable
     Runnable task;
 
     long token;
     private volatile @Nullable IreeException stopCause;
-    private long result; // written by the transferring thread before it hands this to the owner
+    private long result; // written by the transferring thread before handing the operation to the owner
     private @Nullable IreeException failure;
 
     FileOperation(AsyncFile file, boolean write, long offset, MemorySegment memory, Completion completion) {
@@ -35,8 +35,8 @@ public final class FileOperation {
     }
 
     /**
-     * Requests cancellation. The completion is still called once, with CANCELLED if the request was in time; until then the memory is in
-     * use. From any thread; no effect when over.
+     * Requests cancellation. The completion is still called once, with CANCELLED if the request was in time; until then
+     * the memory is in use. From any thread; no effect after the operation has ended.
      */
     public void cancel() {
         cancel(new IreeException(StatusCode.CANCELLED, describe() + " was cancelled"));
@@ -56,7 +56,7 @@ public final class FileOperation {
         }
     }
 
-    /** Why it is to end early, or null. */
+    /** Returns the cause for an early end, or null. */
     @Nullable
     IreeException stopCause() {
         return stopCause;
@@ -66,7 +66,7 @@ public final class FileOperation {
         result = bytes;
     }
 
-    /** Records an early end; without a stop cause, the kernel dropped the transfer when its submitting thread ended. */
+    /** Records an early end; without a stop cause, the kernel dropped the transfer when the submitting thread ended. */
     void cancelled() {
         IreeException why = stopCause;
         failure = why != null
@@ -78,7 +78,7 @@ public final class FileOperation {
         failure = new IreeException(code, describe() + " failed: " + why, cause);
     }
 
-    /** On the owner: reports the outcome. */
+    /** Reports the outcome, on the owner. */
     void end() {
         try {
             completion.ended(failure == null ? result : 0, failure);

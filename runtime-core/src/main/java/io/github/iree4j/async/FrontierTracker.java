@@ -10,21 +10,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tracks how far every axis has completed, and waits for frontiers.
+ * Tracks the completed epoch of every axis, and waits for frontiers.
  *
- * <p>The owner of an axis registers it, advances it as work retires, and retires or fails it at the end. Through {@link #completed} others
- * learn whether memory may be reused and which entries of a frontier are obsolete.
+ * <p>The owner of an axis registers the axis, advances it as work retires, and retires or fails it at the end. Through
+ * {@link #completed} others find out whether memory may be reused and which entries of a frontier are obsolete.
  *
- * <p>Axes are never removed, at about a hundred bytes each: a frontier that mentions one may appear at any time. Safe from any thread.
- * Memory: what was done before {@code advance(a, e)} is visible to a thread that sees {@code e} completed, and to callbacks for it.
+ * <p>Axes are never removed, at about a hundred bytes each: a frontier mentioning an axis may appear at any time. Safe
+ * from any thread. Memory: everything done before {@code advance(a, e)} is visible to a thread that sees {@code e}
+ * completed, and to callbacks for {@code e}.
  */
 public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     /*
-     * Epochs advance without the lock; `lock` guards the lists of waiters, the ends of axes and closing. A waiter watches one axis at a
-     * time (see FrontierWaiter), so advancing an axis touches only the waiters for epochs that it reaches, and takes the lock only when
-     * there are any. Callbacks run after the lock is released, through Callbacks, which flattens recursion.
+     * Epochs advance without the lock; `lock` guards the lists of waiters, the ends of axes and closing. A waiter
+     * watches a single axis at a time (see FrontierWaiter), so advancing an axis touches only the waiters for the
+     * epochs reached, and takes the lock only when there are any. Callbacks run after the lock is released, through
+     * Callbacks, which flattens recursion.
      *
-     * TRACK-1: a thread that sees an epoch completed sees all writes before advance() (compare-and-set and acquiring read of the epoch).
+     * TRACK-1: a thread that sees an epoch completed sees all writes before advance() (compare-and-set and acquiring
+     * read of the epoch).
      * TRACK-2: a waiter that registers while its last missing epoch arrives is called (see TrackedAxis).
      * TRACK-3: a waiter is called or cancelled, exactly once (unlinked under `lock`, called outside it).
      */
@@ -36,7 +39,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     private FrontierTracker() {}
 
     /**
-     * Creates a tracker that knows no axes.
+     * Creates a tracker without axes.
      *
      * @return the tracker; the caller closes it
      */
@@ -48,8 +51,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      * Registers an axis, at epoch 0.
      *
      * @param axis the axis
-     * @throws IreeException ALREADY_EXISTS when it is registered; INVALID_ARGUMENT when it is not an axis; FAILED_PRECONDITION after
-     *     closing
+     * @throws IreeException ALREADY_EXISTS when the axis is registered; INVALID_ARGUMENT for an invalid axis;
+     *     FAILED_PRECONDITION after closing
      */
     public void register(long axis) {
         if (!Axis.isValid(axis)) {
@@ -79,10 +82,10 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Returns how far an axis has completed; a failed or retired axis keeps its epoch. Does not lock.
+     * Returns the completed epoch of an axis; a failed or retired axis keeps its epoch. Does not lock.
      *
      * @param axis the axis, registered or not
-     * @return the greatest epoch it was advanced to, 0 when it is unknown
+     * @return the greatest epoch that the axis was advanced to, 0 for an unknown axis
      */
     @Override
     public long completed(long axis) {
@@ -91,9 +94,9 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Advances an axis: everything on it up to the epoch has retired. Epochs not above the current one are ignored, so completions may
-     * report in any order. Does not lock unless the epoch makes a waiter due. Allowed after closing and after the axis ended, because
-     * completions may be late.
+     * Advances an axis: everything on the axis up to the epoch has retired. Epochs not above the current epoch are
+     * ignored, so completions may report in any order. Does not lock unless the epoch makes a waiter due. Allowed after
+     * closing and after the axis ended, because completions may be late.
      *
      * @param axis the axis
      * @param epoch its epoch
@@ -114,27 +117,28 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Calls back once everything that a frontier asserts has completed, or an axis that it mentions has failed: on this thread if that has
-     * happened already, else on the thread that causes it. The contract of {@link Timepoint} holds for the callback; it gets the failure or
-     * null.
+     * Calls back once everything asserted by a frontier has completed, or a mentioned axis has failed: on this thread
+     * if either has happened already, else on the causing thread. The contract of {@link Timepoint} holds for the
+     * callback, which receives the failure or null.
      *
-     * <p>Failure takes precedence: a frontier that mentions a failed axis has failed, even if its epoch was reached before. An entry that it
-     * has lost fails nothing: then its producer, which came after that, ends the wait. A tainted frontier without a producer asserts more
-     * than it lists, so its completion cannot be determined.
+     * <p>Failure takes precedence: a frontier mentioning a failed axis has failed, even if the epoch was reached
+     * before. An entry lost by the frontier fails nothing: then the later producer ends the wait. A tainted frontier
+     * without a producer asserts more than its entries, so its completion cannot be determined.
      *
-     * @param frontier what is waited for
+     * @param frontier the frontier waited for
      * @param callback the callback
      * @return cancels the callback
-     * @throws IreeException NOT_FOUND when the frontier mentions an axis that is unknown; FAILED_PRECONDITION when it is tainted and has no
-     *     producer, or after closing
+     * @throws IreeException NOT_FOUND when the frontier mentions an unknown axis; FAILED_PRECONDITION when the frontier
+     *     is tainted and has no producer, or after closing
      */
     public Cancellation whenCompleted(Frontier frontier, Consumer<@Nullable IreeException> callback) {
         return register(new FrontierWaiter(this, frontier, false, callback));
     }
 
     /**
-     * Reports that on a failing or failed axis nothing up to an epoch is in flight any more. The work has not completed, and work it
-     * depends on may still be in flight; only {@link #isComplete} and {@link #whenOver} use this. Epochs not above the current one are ignored.
+     * Reports that on a failing or failed axis nothing up to an epoch is in flight any more. The work has not
+     * completed, and its dependencies may still be in flight; only {@link #isComplete} and {@link #whenOver} use this
+     * report. Epochs not above the current quiet epoch are ignored.
      *
      * @param axis the axis
      * @param epoch its epoch
@@ -163,11 +167,12 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Returns whether nothing that a frontier asserts is in flight any more: everything has completed or is on an axis that failed and is
-     * quiet.
+     * Returns whether nothing asserted by a frontier is in flight any more: everything has completed or is on a failed
+     * and quiet axis.
      *
      * @param frontier the frontier
-     * @return true if so; false when that is unknown, for example when it is tainted and its producer's axis has failed
+     * @return true if so; false when unknown, for example when the frontier is tainted and its producer's axis has
+     *     failed
      */
     public boolean isComplete(Frontier frontier) {
         if (frontier.isCompleted(this)) {
@@ -190,12 +195,12 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Calls back once {@link #isComplete} is true of a frontier: like {@link #whenCompleted}, but a failed axis does not end the wait, because
-     * its work may still be running. For callers that need to know when memory is no longer accessed. An axis that was retired before it
-     * got that far does end the wait.
+     * Calls back once {@link #isComplete} is true of a frontier: like {@link #whenCompleted}, but a failed axis does
+     * not end the wait, because its work may still be running. For callers that need to know when memory is no longer
+     * accessed. An axis retired before reaching the awaited epoch does end the wait.
      *
-     * @param frontier what is waited for
-     * @param callback the callback; it gets null, or CANCELLED when the end can never be known
+     * @param frontier the frontier waited for
+     * @param callback receives null, or CANCELLED when the end can never be known
      * @return cancels the callback
      * @throws IreeException as {@link #whenCompleted}
      */
@@ -230,11 +235,11 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Ends an axis because its work is lost: all current waiters for a frontier that mentions it get the cause at once, and so do all
-     * future ones. Ignored if the axis has ended before.
+     * Ends an axis because its work is lost: all current waiters for a frontier mentioning the axis receive the cause
+     * at once, and so do all future waiters. Ignored if the axis has ended before.
      *
      * @param axis the axis
-     * @param cause why
+     * @param cause the cause of the loss
      * @throws IreeException NOT_FOUND when the axis is unknown
      */
     public void fail(long axis, IreeException cause) {
@@ -242,8 +247,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Ends an axis in an orderly way, because its owner is gone: reached epochs stay reached, and current and future waiters for later
-     * epochs get CANCELLED. Ignored if the axis has ended before.
+     * Ends an axis in an orderly way, because its owner is gone: reached epochs stay reached, and current and future
+     * waiters for later epochs get CANCELLED. Ignored if the axis has ended before.
      *
      * @param axis the axis
      * @throws IreeException NOT_FOUND when the axis is unknown
@@ -253,10 +258,10 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Returns why an axis failed.
+     * Returns the failure of an axis.
      *
      * @param axis the axis
-     * @return the cause; null when it has not failed, was retired, or is unknown
+     * @return the cause; null when the axis has not failed, was retired, or is unknown
      */
     public @Nullable IreeException failure(long axis) {
         TrackedAxis tracked = axes.findAcquire(axis);
@@ -337,7 +342,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         due.deliver();
     }
 
-    /** Without the lock: whether a wait for the frontier would succeed at once. Conservative: false when in doubt. */
+    /** Returns whether a wait for the frontier would succeed at once, without the lock. Conservative: false when in doubt. */
     private boolean hasCompleted(Frontier frontier) {
         for (int i = 0; i < frontier.size(); i++) {
             TrackedAxis tracked = axes.findAcquire(frontier.axis(i));
@@ -349,10 +354,10 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Under the lock: determines whether an unlinked waiter is due, and with which failure; if it is not due, links it to an axis that it
-     * misses.
+     * Under the lock: determines whether an unlinked waiter is due, and with which failure; links a waiter that is not
+     * due to a missing axis.
      *
-     * @return whether it is due
+     * @return whether the waiter is due
      */
     private boolean settle(FrontierWaiter waiter) {
         Frontier frontier = waiter.frontier;
@@ -368,10 +373,10 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         if (frontier.hasProducer()) {
             long epoch = frontier.producerEpoch();
             if (!waiter.throughFailure
-                    || !isLost(find(frontier.producerAxis()), epoch)) { // it completes after all others
+                    || !isLost(find(frontier.producerAxis()), epoch)) { // the producer completes after all others
                 return reached(waiter, frontier.producerAxis(), epoch);
             }
-            if (frontier.isTainted()) { // its dependencies are incomplete
+            if (frontier.isTainted()) { // the dependencies are incomplete
                 waiter.failure = new IreeException(
                         StatusCode.CANCELLED, "frontier " + frontier + " was lost with the axis that produced it");
                 return true;
@@ -398,7 +403,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         return true;
     }
 
-    /** Under the lock: whether an operation will not complete. Its queue may report it quiet before the axis fails. TRACK-5. */
+    /** Returns whether an operation will not complete; under the lock. The operation's queue may report quiet before the axis fails. TRACK-5. */
     private static boolean isLost(TrackedAxis tracked, long epoch) {
         return tracked.lost || tracked.quiesced >= epoch && tracked.epochVolatile() < epoch;
     }

@@ -7,22 +7,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One registered wait for a frontier. It is linked to one axis whose epoch it misses; when that epoch arrives it moves to the next axis
- * that it misses. All mutable state is guarded by the tracker's lock until the waiter is unlinked, then owned by the delivering thread.
+ * A registered wait for a frontier. The waiter is linked to one axis with a missing epoch; when this epoch arrives the
+ * waiter moves to the next axis with a missing epoch. All mutable state is guarded by the tracker's lock until the
+ * waiter is unlinked, then owned by the delivering thread.
  */
 final class FrontierWaiter extends Callbacks.Due implements Cancellation {
     final FrontierTracker tracker;
     final Frontier frontier;
     private final Consumer<@Nullable IreeException> callback;
 
-    /** Whether it also waits for the work on failed axes to be over. */
+    /** Whether the waiter also waits for the end of the work on failed axes. */
     final boolean throughFailure;
 
-    /** The axis it is linked to, or null: delivered, about to be, or cancelled. */
+    /** The linked axis, or null: the waiter was delivered, is about to be, or was cancelled. */
     @Nullable
     TrackedAxis watched;
 
-    /** The epoch of that axis that it misses. */
+    /** The missing epoch of the linked axis. */
     long missing;
 
     @Nullable

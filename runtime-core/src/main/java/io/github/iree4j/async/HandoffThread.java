@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A platform thread for work that must not delay the thread that triggers it: driver calls that may block, mapping memory. Runs actions in
- * FIFO order. The thread ends after an idle period; there is nothing to close.
+ * A platform thread for work that must not delay the triggering thread: driver calls that may block, mapping memory.
+ * Runs actions in FIFO order. The thread ends after an idle period; there is nothing to close.
  */
 public final class HandoffThread implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(HandoffThread.class);
@@ -18,7 +18,7 @@ public final class HandoffThread implements Executor {
     private final ThreadPoolExecutor thread;
 
     /**
-     * Creates an executor; its thread starts with the first action.
+     * Creates an executor, whose thread starts with the first action.
      *
      * @param name the thread's name
      */

@@ -1,8 +1,8 @@
 package io.github.iree4j.async;
 
 /**
- * Holds back the callbacks of this thread while it holds a lock, so that it may promise, signal and fail timelines under that lock: what
- * becomes due runs once the lock is released.
+ * Holds back the callbacks of this thread during a locked section. The thread may promise, signal and fail timelines
+ * under the lock: callbacks becoming due run once the lock is released.
  *
  * <pre>{@code
  * boolean held = HeldCallbacks.begin();
@@ -37,17 +37,17 @@ public final class HeldCallbacks {
     }
 
     /**
-     * Returns whether this thread is in a callback or holds some back. If so, it must not wait for what may depend on its own pending
-     * callbacks.
+     * Returns whether this thread is in a callback or holds some back. Such a thread must not wait for anything that
+     * may depend on the thread's pending callbacks.
      *
-     * @return true until those callbacks have run
+     * @return true until these callbacks have run
      */
     public static boolean isInCallback() {
         return Callbacks.isRunning();
     }
 
     /**
-     * Runs an action as a callback of this thread: now, or after those it holds back or is in.
+     * Runs an action as a callback of this thread: now, or after all held and current callbacks.
      *
      * @param action the action; the contract of {@link Timepoint} holds
      */
@@ -56,8 +56,8 @@ public final class HeldCallbacks {
     }
 
     /**
-     * Runs an action when nothing else is due on this thread: now, or after all callbacks that it holds back or is in, and those that they
-     * make due. For work that is better done once for all of them.
+     * Runs an action when nothing else is due on this thread: now, or after all held and current callbacks and all
+     * callbacks made due by these. For work better done once for all of these callbacks.
      *
      * @param action the action; the contract of {@link Timepoint} holds
      */

@@ -1,6 +1,6 @@
 package io.github.iree4j.async;
 
-/** Lets a waiting thread do some of the work it waits for before it sleeps. */
+/** Lets a waiting thread do some of the awaited work before the thread sleeps. */
 final class HelpedWait {
     /** About the cost of sleeping and being woken. */
     private static final long SPIN_NANOS = 10_000;

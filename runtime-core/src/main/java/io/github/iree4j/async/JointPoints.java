@@ -8,24 +8,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The joint values of one timeline: each is reached by the last of several signals. Few, so searched linearly. Guarded by the timeline's
- * lock.
+ * The joint values of a timeline: each is reached by the last of several signals. Few, so searched linearly. Guarded by
+ * the timeline's lock.
  */
 final class JointPoints {
     private @Nullable Point first;
 
-    /** Sets the least number of signals that a value takes. */
+    /** Sets the least number of signals required for a value. */
     void expect(long value, int signals) {
         Point point = findOrAdd(value);
         point.expected = Math.max(point.expected, signals);
     }
 
-    /** Counts one more signaller of a value. */
+    /** Counts another signaller of a value. */
     void addSignaller(long value) {
         findOrAdd(value).submitted++;
     }
 
-    /** Returns whether a value takes more than one signal. */
+    /** Returns whether a value requires more than a single signal. */
     boolean isJoint(long value) {
         Point point = find(value);
         return point != null && point.needed() > 1;
@@ -34,8 +34,8 @@ final class JointPoints {
     /**
      * Counts a signal.
      *
-     * @param frontier what happens before it
-     * @return for the last signal the joined frontier of all of them; null while more are expected
+     * @param frontier the history before the signal
+     * @return for the last signal the joined frontier of all signals; null while more are expected
      */
     @Nullable
     Frontier arrive(long value, Frontier frontier) {
@@ -47,7 +47,7 @@ final class JointPoints {
         return ++point.arrived >= point.needed() ? point.joined() : null;
     }
 
-    /** Removes the values up to a reached one. */
+    /** Removes the values up to a reached value. */
     void forget(long reached) {
         Point before = null;
         for (Point point = first; point != null; point = point.next) {
@@ -113,7 +113,7 @@ final class JointPoints {
             parts.add(frontier);
         }
 
-        /** False proves nothing: then both are kept, and joined. */
+        /** False proves nothing: then both frontiers are kept, and joined. */
         private static boolean isBefore(Frontier frontier, Frontier other) {
             return frontier.hasProducer()
                     ? other.reaches(frontier.producerAxis(), frontier.producerEpoch()) == Known.YES
@@ -121,9 +121,10 @@ final class JointPoints {
         }
 
         /**
-         * What happens before the last of the signals: everything that happens before any of them. If one signaller runs after the others,
-         * its frontier; else a join, which has no producer. A join that lost entries could never be completed, so the empty frontier takes
-         * its place. That says less, and nothing wrong: the value is reached, so all that it stood on has completed.
+         * Returns the history before the last signal: everything before any of the signals. If one signaller runs after
+         * the others, this is its frontier; else a join without a producer. A join with lost entries could never be
+         * completed, so the empty frontier replaces such a join. The empty frontier asserts less, and nothing wrong:
+         * the value is reached, so all its dependencies have completed.
          */
         Frontier joined() {
             if (outside) {

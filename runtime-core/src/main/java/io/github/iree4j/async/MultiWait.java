@@ -8,23 +8,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for several fences at once: for all of them or for the first. A null fence is reached. In either case the first failure ends the
- * wait.
+ * Waits for several fences at once: for all of them or for the first. A null fence is reached. In either case the first
+ * failure ends the wait.
  *
- * <p>Fences are borrowed until the wait has begun: closing one afterwards does not affect it. Safe from any thread; a virtual thread that
- * waits occupies no carrier.
+ * <p>Fences are borrowed until the wait has begun: closing a fence afterwards does not affect the wait. Safe from any
+ * thread; a waiting virtual thread occupies no carrier.
  */
 public final class MultiWait {
     private MultiWait() {}
 
-    /** Called once, for the first of several fences that is reached or fails. The rules of {@link Timepoint} apply. */
+    /** Called once, for the first of several fences to be reached or fail. The rules of {@link Timepoint} apply. */
     @FunctionalInterface
     public interface First {
         /**
-         * One of the fences is reached or failed.
+         * Called when a fence is reached or failed.
          *
          * @param index the fence's index
-         * @param failure why it failed, or null
+         * @param failure the cause of the failure, or null
          */
         void ended(int index, @Nullable IreeException failure);
     }
@@ -41,7 +41,7 @@ public final class MultiWait {
     }
 
     static void awaitAll(List<? extends @Nullable Fence> fences, long timeoutNanos) {
-        // Waiting for the fences in turn would miss the failure of a later one.
+        // Waiting for the fences in turn would miss the failure of a later fence.
         try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
             Cancellation wait = whenAll(fences, failure -> end(done, failure));
             await(done, wait, timeoutNanos, fences);
@@ -49,13 +49,13 @@ public final class MultiWait {
     }
 
     /**
-     * Blocks until one of the fences is reached.
+     * Blocks until any of the fences is reached.
      *
      * @param fences the fences, at least one
      * @param timeout the longest wait; zero only checks
-     * @return the index of a fence that is reached; the lowest when several are from the start
-     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted);
-     *     INVALID_ARGUMENT without fences
+     * @return the index of a reached fence; the lowest when several are reached from the start
+     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays
+     *     interrupted); INVALID_ARGUMENT without fences
      */
     public static int awaitAny(List<? extends @Nullable Fence> fences, Duration timeout) {
         int[] first = new int[1]; // published by `done`
@@ -103,8 +103,8 @@ public final class MultiWait {
     }
 
     /**
-     * Calls back once, when all fences are reached (with null) or when a first one fails (with its failure): on this thread if either has
-     * happened already, else on the thread that causes it. The rules of {@link Timepoint} apply.
+     * Calls back once, when all fences are reached (with null) or when a first fence fails (with its failure): on this
+     * thread if either has happened already, else on the causing thread. The rules of {@link Timepoint} apply.
      *
      * @param fences the fences; an empty list is reached
      * @param callback the callback
@@ -135,8 +135,8 @@ public final class MultiWait {
     }
 
     /**
-     * Calls back once, for the first fence that is reached or fails: on this thread if that has happened already, else on the thread that
-     * causes it. The rules of {@link Timepoint} apply.
+     * Calls back once, for the first fence to be reached or fail: on this thread if either has happened already, else
+     * on the causing thread. The rules of {@link Timepoint} apply.
      *
      * @param fences the fences, at least one
      * @param callback the callback

@@ -2,7 +2,7 @@ package io.github.iree4j.async;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A parked thread that waits for a value. Woken at once, not in order with callbacks. */
+/** A parked thread waiting for a value. Woken at once, not in order with callbacks. */
 final class ParkedThread extends SemaphoreWaiter {
     private static final Timepoint NOTHING = (value, failure) -> {};
 
@@ -13,13 +13,13 @@ final class ParkedThread extends SemaphoreWaiter {
         super(semaphore, minimum, NOTHING, false);
     }
 
-    /** Called by the thread that unlinked this, once the outcome is set. */
+    /** Wakes the thread; called by the thread that unlinked this waiter, once the outcome is set. */
     void wake() {
         over = true;
         LockSupport.unpark(thread);
     }
 
-    /** On its own thread: returns once the outcome is set; throws if the timeout expires or the thread is interrupted before that. */
+    /** Parks, on the waiter's thread: returns once the outcome is set; throws if the timeout expires or the thread is interrupted first. */
     void park(long timeoutNanos) {
         boolean forever = timeoutNanos == WaitTime.FOREVER;
         long deadline = forever ? 0 : System.nanoTime() + timeoutNanos;

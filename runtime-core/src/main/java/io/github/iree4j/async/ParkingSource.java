@@ -5,7 +5,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A source without descriptors, for machines without the native library: it sleeps until it is woken. */
+/** A source without descriptors, for machines without the native library: sleeps until woken. */
 final class ParkingSource implements CompletionSource {
     private final Semaphore wakes = new Semaphore(0);
     private final @Nullable FileBackend files;

@@ -26,8 +26,9 @@ import org.slf4j.LoggerFactory;
 /** Transfers made by a thread pool, where io_uring is unavailable. Excess transfers wait, in order. */
 final class PoolFileBackend implements FileBackend {
     /*
-     * FILE-1: an operation is added to `ended` by the thread that runs its task, or by the thread that cancels it and removes the task from
-     * the pool's queue first; the queue hands the task to exactly one of them.
+     * FILE-1: an operation is added to `ended` by the thread running its task, or by the thread that cancels the
+     * operation and first removes the task from the pool's queue; the queue hands the task to exactly one of the two
+     * threads.
      */
     /** Enough to keep a disk busy. A guess. */
     private static final int THREADS = 4;
@@ -72,7 +73,7 @@ final class PoolFileBackend implements FileBackend {
             try {
                 channel.close();
             } catch (IOException e) {
-                LOG.warn("file '{}' was not closed properly", path, e); // the system already has what was written
+                LOG.warn("file '{}' was not closed properly", path, e); // the system already has the written bytes
             }
         }
     }

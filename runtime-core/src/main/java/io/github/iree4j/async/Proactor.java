@@ -19,19 +19,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An event loop that receives completions of external operations and runs timers and messages.
+ * An event loop receiving completions of external operations and running timers and messages.
  *
- * <p>All work happens inside {@link #poll()}, on the thread that calls it: the owner, one thread at a time. {@link #create} makes a
- * proactor that its caller drives; {@link #start} makes one with a dedicated daemon thread, like the one that the process shares ({@link
- * SystemIo#ofProcess()}). The owner sleeps on a {@link CompletionSource}, which also delivers the completions; the clock is passed in, so
- * that tests can step it.
+ * <p>All work happens inside {@link #poll()}, on the calling thread: the owner, a single thread at a time.
+ * {@link #create} makes a proactor driven by its caller; {@link #start} makes a proactor with a dedicated daemon
+ * thread, like the proactor shared by the process ({@link SystemIo#ofProcess()}). The owner sleeps on a
+ * {@link CompletionSource}, which also delivers the completions; the clock is passed in, so tests can step it.
  *
- * <p>{@link #execute}, {@link #after}, {@link #wake}, {@link #shutdown} and {@link #close} may be called from any thread, including from
- * callbacks. Callbacks run on the owner, in the order in which they became due, and MUST NOT block; what they throw is logged.
+ * <p>{@link #execute}, {@link #after}, {@link #wake}, {@link #shutdown} and {@link #close} may be called from any
+ * thread, including from callbacks. Callbacks run on the owner, in the order in which they became due, and MUST NOT
+ * block; exceptions thrown by callbacks are logged.
  *
- * <p><b>Termination.</b> Closing ends all pending work: accepted messages are run, timers and operations end with CANCELLED, each exactly
- * once, and the source is closed once no operation's memory is in use. A source that fails ends everything likewise, with its failure. A
- * closed proactor rejects all requests.
+ * <p><b>Termination.</b> Closing ends all pending work: accepted messages are run, timers and operations end with
+ * CANCELLED, each exactly once, and the source is closed once no operation's memory is in use. A failing source ends
+ * everything likewise, with its failure. A closed proactor rejects all requests.
  */
 public final class Proactor implements AutoCloseable {
     /*
@@ -40,24 +41,24 @@ public final class Proactor implements AutoCloseable {
      *   owner:  RUNNING -> ASLEEP, check for work, sleep, -> RUNNING          (or -> ABSENT, check for work, end)
      *   others: add work, read the word: ASLEEP -> RUNNING and wake the source; ABSENT -> RUNNING and start a thread
      *
-     * PROACTOR-1: the word and the work are accessed in sequentially consistent order, so either the owner finds the work after it has
-     * announced that it sleeps or ends, or the producer finds that announcement. Between two polls of a caller-driven proactor the word is
-     * RUNNING: its caller polls again anyway.
+     * PROACTOR-1: the word and the work are accessed in sequentially consistent order, so either the owner finds the
+     * work after announcing sleep or its end, or the producer finds the announcement. Between two polls of a
+     * caller-driven proactor the word is RUNNING: the caller polls again anyway.
      *
-     * PROACTOR-2: a timer is in `timers` until it is removed, by the owner to call it or by the thread that cancels it.
+     * PROACTOR-2: a timer is in `timers` until removed, by the owner calling the timer or by the thread cancelling it.
      *
-     * PROACTOR-3: a thread holds `admission` while it adds a message or a timer. Once `admission` is closed and the last holder has left,
-     * `sealed` is set; the owner ends only after it has seen `sealed` and then found nothing, so every accepted message or timer is run or
-     * ended.
+     * PROACTOR-3: a thread holds `admission` while adding a message or a timer. Once `admission` is closed and the last
+     * holder has left, `sealed` is set; the owner ends only after seeing `sealed` and then finding nothing, so every
+     * accepted message or timer is run or ended.
      */
     private static final int RUNNING = 0;
     private static final int ASLEEP = 1;
     private static final int ABSENT = 2;
 
-    /** The most completions and messages of one round, so that a flood of one kind does not starve the others. A guess. */
+    /** The most completions and messages of a round: a flood of one kind does not starve the others. A guess. */
     private static final int LIMIT = 256;
 
-    private static final long FARTHEST = Long.MAX_VALUE >> 1; // so that the distance of two deadlines does not overflow
+    private static final long FARTHEST = Long.MAX_VALUE >> 1; // prevents overflow of the distance of two deadlines
     private static final Logger LOG = LoggerFactory.getLogger(Proactor.class);
     private static final VarHandle OWNER;
 
@@ -73,7 +74,7 @@ public final class Proactor implements AutoCloseable {
     private final CompletionSource source;
     private final LongSupplier nanoClock;
     private final boolean threaded;
-    private final long idleNanos; // negative: the proactor's own thread does not end before it
+    private final long idleNanos; // negative: the proactor's own thread does not end before the proactor
     private final ConcurrentLinkedQueue<Runnable> messages = new ConcurrentLinkedQueue<>();
     private final ConcurrentSkipListSet<Timer> timers = new ConcurrentSkipListSet<>(Timer.ORDER);
     private final AtomicLong timerCount = new AtomicLong();
@@ -87,7 +88,7 @@ public final class Proactor implements AutoCloseable {
     private volatile boolean sealed;
     private volatile @Nullable IreeException cause; // set once: the proactor is ending from then on
 
-    private boolean stopped; // owner only, like the next
+    private boolean stopped; // owner only, like the next field
     private boolean broken;
 
     private Proactor(
@@ -103,10 +104,10 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Creates a proactor that its caller drives with {@link #poll()}.
+     * Creates a proactor driven by its caller through {@link #poll()}.
      *
-     * @param name what to call it in messages
-     * @param source what its owner sleeps on; the proactor takes ownership
+     * @param name the name in messages
+     * @param source the wait object of the owner; the proactor takes ownership
      * @param nanoClock the time in nanoseconds, from any origin
      * @return the proactor; the caller closes it
      */
@@ -115,10 +116,10 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Creates a proactor with a daemon thread of its own, which runs from the first request until the proactor is closed.
+     * Creates a proactor with a dedicated daemon thread, running from the first request until the proactor is closed.
      *
-     * @param name what to call it in messages, and its thread
-     * @param source what its owner sleeps on; the proactor takes ownership
+     * @param name the name in messages, and of the thread
+     * @param source the wait object of the owner; the proactor takes ownership
      * @return the proactor; the caller closes it
      */
     public static Proactor start(String name, CompletionSource source) {
@@ -126,10 +127,11 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * As {@link #start(String, CompletionSource)}, with a thread that ends after an idle period and is started again when there is work.
+     * As {@link #start(String, CompletionSource)}, with a thread that ends after an idle period and is started again
+     * when there is work.
      *
-     * @param name what to call it in messages, and its thread
-     * @param source what its owner sleeps on; the proactor takes ownership
+     * @param name the name in messages, and of the thread
+     * @param source the wait object of the owner; the proactor takes ownership
      * @param idle how long the thread outlives its last work
      * @return the proactor; the caller closes it
      */
@@ -138,7 +140,7 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * The proactor that the process shares, with a daemon thread that ends when idle.
+     * Returns the proactor shared by the process, with a daemon thread that ends when idle.
      *
      * @return the proactor; never closed
      */
@@ -171,8 +173,8 @@ public final class Proactor implements AutoCloseable {
     /**
      * Runs a message on the owner, in FIFO order. From any thread.
      *
-     * @param message what to run; the rules of {@link Completion} hold
-     * @throws IreeException FAILED_PRECONDITION when closed, the failure of the source when it is lost
+     * @param message the action to run; the rules of {@link Completion} hold
+     * @throws IreeException FAILED_PRECONDITION when closed, the failure of a lost source
      */
     public void execute(Runnable message) {
         admit();
@@ -189,8 +191,8 @@ public final class Proactor implements AutoCloseable {
      *
      * @param delay the delay from now; zero or negative is due at once
      * @param onDue called with 0 when due, with a failure when the proactor ends first
-     * @return cancels the callback: if that succeeds it is never called
-     * @throws IreeException FAILED_PRECONDITION when closed, the failure of the source when it is lost
+     * @return cancels the callback: if the cancellation succeeds, the callback is never called
+     * @throws IreeException FAILED_PRECONDITION when closed, the failure of a lost source
      */
     public Cancellation after(Duration delay, Completion onDue) {
         long nanos = delay.compareTo(Duration.ofNanos(FARTHEST)) >= 0 ? FARTHEST : Math.max(0, nanos(delay));
@@ -211,7 +213,8 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Ends the current or the next sleep of the owner, and restarts its thread if that has ended. From any thread; no effect when closed.
+     * Ends the current or the next sleep of the owner, and restarts an ended owner thread. From any thread; no effect
+     * when closed.
      */
     public void wake() {
         woken = true;
@@ -224,8 +227,9 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Closes, and returns when everything has ended: waits for the proactor's own thread, or polls a caller-driven proactor here unless
-     * another thread is in {@link #poll()}, which then ends it. From a callback it only begins to close.
+     * Closes, and returns when everything has ended: waits for the proactor's own thread, or polls a caller-driven
+     * proactor here unless another thread is in {@link #poll()}, which then ends the proactor. From a callback, only
+     * begins to close.
      */
     @Override
     public void close() {
@@ -254,9 +258,9 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Returns whether the calling thread is polling, that is, running a callback.
+     * Returns whether the calling thread is polling, in other words running a callback.
      *
-     * @return true if it must not wait for anything that this proactor completes
+     * @return true if the thread must not wait for anything completed by this proactor
      */
     public boolean isOwner() {
         return Thread.currentThread().equals(polling.get());
@@ -274,29 +278,31 @@ public final class Proactor implements AutoCloseable {
     /**
      * Returns why the proactor ends.
      *
-     * @return CANCELLED once it is being closed, the failure of a source that was lost, null while it works
+     * @return CANCELLED once the proactor is being closed, the failure of a lost source, null while the proactor works
      */
     public @Nullable IreeException failure() {
         return cause;
     }
 
     /**
-     * Runs what is due, without blocking. For the owner of a caller-driven proactor.
+     * Runs due work, without blocking. For the owner of a caller-driven proactor.
      *
      * @return the number of callbacks called
-     * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a thread of its own
+     * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a
+     *     dedicated thread
      */
     public int poll() {
         return pollFor(0);
     }
 
     /**
-     * Runs what is due; if nothing is, blocks until something is due, {@link #wake} is called or the timeout expires, and runs what is due
-     * then. For the owner of a caller-driven proactor.
+     * Runs due work; if nothing is due, blocks until something is due, {@link #wake} is called or the timeout expires,
+     * and then runs due work. For the owner of a caller-driven proactor.
      *
      * @param timeout the longest time to block; negative blocks until something happens
      * @return the number of callbacks called; may be 0 when woken early
-     * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a thread of its own
+     * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a
+     *     dedicated thread
      */
     public int poll(Duration timeout) {
         return pollFor(
@@ -415,7 +421,7 @@ public final class Proactor implements AutoCloseable {
         return !woken && cause == null && messages.isEmpty() && timers.isEmpty() && source.pending() == 0;
     }
 
-    /** Runs what is due, or sleeps first. */
+    /** Runs due work, or sleeps first. */
     private int round(long timeoutNanos) {
         if (over.getCount() == 0) {
             return 0;
@@ -434,7 +440,7 @@ public final class Proactor implements AutoCloseable {
             if (!woken && messages.isEmpty() && (cause == null || endIsToCome())) {
                 source.await(untilDue(timeoutNanos));
             }
-        } catch (Throwable t) { // anything: no caller may wait for an owner that is gone
+        } catch (Throwable t) { // anything: no caller may wait for an absent owner
             lost(t);
         } finally {
             owner = RUNNING;
@@ -442,7 +448,7 @@ public final class Proactor implements AutoCloseable {
         woken = false;
     }
 
-    /** Whether closing has begun and waits for other threads or operations. */
+    /** Returns whether closing has begun and waits for other threads or operations. */
     private boolean endIsToCome() {
         return stopped && timers.isEmpty() && (!sealed || !broken && source.pending() > 0);
     }
@@ -494,9 +500,7 @@ public final class Proactor implements AutoCloseable {
     private int runTimers() {
         int ran = 0;
         long now =
-                nanoClock.getAsLong(); // read once: timers that a callback adds wait for the next round, or this might
-        // not end
-
+                nanoClock.getAsLong(); // read once: timers added by callbacks wait for the next round; otherwise this loop might not end
         for (Timer first; (first = firstTimer()) != null && first.deadline - now <= 0; ) {
             if (timers.remove(first)) { // PROACTOR-2
                 call(first, null);
@@ -521,12 +525,12 @@ public final class Proactor implements AutoCloseable {
         if (broken) {
             return;
         }
-        broken = stopped; // a source that fails even in stop() is not called again
+        broken = stopped; // a source failing even in stop() is not called again
         LOG.error("{} has lost the source of its completions", this, thrown);
         end(why);
     }
 
-    /** One step of closing; the last one closes the source. */
+    /** Makes one step of closing; the last step closes the source. */
     private int runEnd(IreeException why) {
         int ran = 0;
         if (!stopped) {

@@ -5,12 +5,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue's location, as far as {@link SemaphoreScope} depends on it. A queue creates one at construction and passes it with each use.
+ * A queue's location, as far as {@link SemaphoreScope} depends on it. A queue creates a place at construction and
+ * passes the place with each use.
  *
  * @param axis the queue's axis
  * @param device its device, compared by identity
- * @param group the devices that signal one another directly, compared by identity; the device itself when there are no others
- * @param promises recalls the queue's promises; null for a queue that promises nothing
+ * @param group the devices that signal one another directly, compared by identity; the device itself when there are no
+ *     others
+ * @param promises recalls the queue's promises; null for a queue without promises
  */
 public record QueuePlace(
         long axis, Object device, Object group, @Nullable PromiseSource promises) {
@@ -22,7 +24,7 @@ public record QueuePlace(
     }
 
     /**
-     * Creates the place of a queue that promises nothing.
+     * Creates the place of a queue without promises.
      *
      * @param axis the queue's axis
      * @param device its device
@@ -35,7 +37,7 @@ public record QueuePlace(
     /**
      * Returns the narrowest scope of a timeline used in both places.
      *
-     * @param other another queue of this process, or this one
+     * @param other another queue of this process, or this queue
      * @return QUEUE_LOCAL to PROCESS_LOCAL
      */
     @SuppressWarnings("ReferenceEquality") // devices are compared by identity

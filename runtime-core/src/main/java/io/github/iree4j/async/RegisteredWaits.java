@@ -10,7 +10,7 @@ final class RegisteredWaits {
         waits = new @Nullable Cancellation[count];
     }
 
-    /** Adds a registration. The caller checks afterwards whether the wait is over, and then cancels the registration itself. */
+    /** Adds a registration. The caller checks afterwards whether the wait has ended, and then cancels the registration itself. */
     void add(int index, Cancellation wait) {
         synchronized (waits) {
             waits[index] = wait;

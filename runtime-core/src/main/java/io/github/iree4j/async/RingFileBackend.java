@@ -21,17 +21,18 @@ import org.slf4j.LoggerFactory;
 /** Transfers made by the kernel: io_uring. Transfers beyond its capacity wait here, in order. */
 final class RingFileBackend implements FileBackend {
     /*
-     * An operation moves from `submitted` to `waiting` to `underWay` to `ended`; all but the first are confined to the owner.
+     * An operation moves from `submitted` to `waiting` to `underWay` to `ended`; all but the first are confined to the
+     * owner.
      *
-     * FILE-1: it is in one of them at a time, and leaves `underWay` only with the kernel's completion, cancelled or not: the completion of
-     * a cancel request itself is ignored.
+     * FILE-1: an operation is in a single collection at a time, and leaves `underWay` only with the kernel's
+     * completion, cancelled or not: the completion of a cancel request itself is ignored.
      */
     /** The most transfers given to the kernel at a time. Enough for any disk; more wait at no cost. A guess. */
     static final int CAPACITY = 64;
 
     /**
-     * Transfers of at least this many bytes are made by kernel threads even if they would not block: copying them from the page cache would
-     * keep the owner busy. A guess.
+     * The size in bytes from which transfers are made by kernel threads even if they would not block: copying from the
+     * page cache would keep the owner busy. A guess.
      */
     private static final int PUNTED = 128 << 10;
 
@@ -39,7 +40,7 @@ final class RingFileBackend implements FileBackend {
 
     private final FileRing ring = FileRing.create(CAPACITY);
     private final Object lock = new Object();
-    private final ArrayDeque<FileOperation> submitted = new ArrayDeque<>(); // guarded by lock, like the next four
+    private final ArrayDeque<FileOperation> submitted = new ArrayDeque<>(); // guarded by lock, like the next four fields
     private final Set<FileOperation> toCancel = new LinkedHashSet<>();
     private @Nullable IreeException stopCause;
     private long tokens;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class SemaphoreErrors {
     private SemaphoreErrors() {}
 
-    /** A refused signal. */
+    /** Returns the exception of a refused signal. */
     static IreeException refusal(long at, long next, @Nullable IreeException failed) {
         return failed != null
                 ? failed.during("signal of a failed semaphore to " + next)
@@ -18,7 +18,7 @@ final class SemaphoreErrors {
                         "semaphore value must increase: " + at + " -> " + next + "; each value is signalled once");
     }
 
-    /** A signaller of a value that takes no more. */
+    /** Returns the exception of a signaller of a value that accepts no further signals. */
     static IreeException tooLateToJoin(long at, long next) {
         return new IreeException(
                 StatusCode.INVALID_ARGUMENT,
@@ -27,7 +27,7 @@ final class SemaphoreErrors {
                         + "; set the number of signals before the first is submitted");
     }
 
-    /** The last reference was released while a waiter remained. */
+    /** Returns the exception of a waiter remaining when the last reference was released. */
     static IreeException abandoned(long minimum) {
         return new IreeException(
                 StatusCode.CANCELLED,
@@ -45,7 +45,7 @@ final class SemaphoreErrors {
         return new IreeException(StatusCode.CANCELLED, "interrupted while waiting for semaphore value " + minimum);
     }
 
-    /** The same failure for another thread to throw: its own stack trace, the original as the cause. */
+    /** Returns the same failure for another thread to throw: a new stack trace, with the original as the cause. */
     static IreeException rethrown(IreeException failure) {
         return new IreeException(failure.code(), failure.getMessage(), failure);
     }

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Options for creating a timeline.
  *
- * @param initialValue where it starts, 0 to {@link TimelineSemaphore#MAXIMUM_VALUE}
- * @param scope which queues may use it
- * @param historyCapacity how many of the last signals keep their own frontier, 1 to {@value #MAXIMUM_HISTORY}; a waiter for an older one
- *     gets that of the oldest kept
+ * @param initialValue the first value, 0 to {@link TimelineSemaphore#MAXIMUM_VALUE}
+ * @param scope the queues that may use the timeline
+ * @param historyCapacity how many of the last signals keep their own frontier, 1 to {@value #MAXIMUM_HISTORY}; a waiter
+ *     for an older signal gets the frontier of the oldest kept signal
  * @param helper provides work for waiting platform threads; null for none
  */
 public record SemaphoreOptions(
@@ -19,13 +19,13 @@ public record SemaphoreOptions(
         SemaphoreScope scope,
         int historyCapacity,
         @Nullable WaitHelper helper) {
-    /** The default number of signals that keep their frontier. */
+    /** The default number of signals with their own frontier. */
     public static final int DEFAULT_HISTORY = 16;
 
     /** The largest history. */
     public static final int MAXIMUM_HISTORY = 4096;
 
-    /** Starts at 0, usable in all of this process, with the default history. */
+    /** Options starting at 0, usable in all of this process, with the default history. */
     public static final SemaphoreOptions DEFAULT =
             new SemaphoreOptions(0, SemaphoreScope.PROCESS_LOCAL, DEFAULT_HISTORY, null);
 
@@ -48,7 +48,7 @@ public record SemaphoreOptions(
     /**
      * Returns these options with another initial value.
      *
-     * @param value where the timeline starts
+     * @param value the first value of the timeline
      * @return the options
      */
     public SemaphoreOptions withInitialValue(long value) {
@@ -58,7 +58,7 @@ public record SemaphoreOptions(
     /**
      * Returns these options with another scope.
      *
-     * @param wanted which queues may use the timeline
+     * @param wanted the queues that may use the timeline
      * @return the options
      */
     public SemaphoreOptions withScope(SemaphoreScope wanted) {

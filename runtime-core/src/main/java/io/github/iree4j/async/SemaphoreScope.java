@@ -4,14 +4,14 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * Which queues may use a timeline, from narrow to wide. Chosen at creation and never changed: a wider scope needs a more expensive device
- * primitive, a narrower one rules out later use elsewhere.
+ * The queues that may use a timeline, from narrow to wide. Chosen at creation and never changed: a wider scope needs a
+ * more expensive device primitive, a narrower scope rules out later use elsewhere.
  *
- * <p>A scope restricts only queues. The host may always read, wait for and signal a timeline: every timeline has a host side, which the
- * completions of operations keep up to date.
+ * <p>A scope restricts only queues. The host may always read, wait for and signal a timeline: every timeline has a host
+ * side, kept up to date by the completions of operations.
  */
 public enum SemaphoreScope {
-    /** One queue signals and waits. Needs no primitive: the queue's order and frontiers suffice. */
+    /** A single queue signals and waits. Needs no primitive: the queue's order and frontiers suffice. */
     QUEUE_LOCAL,
     /** Queues of one device. */
     DEVICE_LOCAL,
@@ -25,8 +25,8 @@ public enum SemaphoreScope {
     /**
      * Returns whether a timeline of this scope may be used where another suffices.
      *
-     * @param needed the scope that a use needs
-     * @return true if this is as wide or wider
+     * @param needed the scope needed by a use
+     * @return true if this scope is as wide or wider
      */
     public boolean includes(SemaphoreScope needed) {
         return ordinal() >= needed.ordinal();
@@ -35,9 +35,9 @@ public enum SemaphoreScope {
     /**
      * Throws unless this scope is wide enough.
      *
-     * @param needed the scope that a use needs
+     * @param needed the scope needed by a use
      * @param use a description of the use, for example {@code export of value 3}
-     * @throws IreeException FAILED_PRECONDITION, naming the scope to ask for
+     * @throws IreeException FAILED_PRECONDITION, naming the scope to request
      */
     void require(SemaphoreScope needed, String use) {
         if (!includes(needed)) {

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** One registered timepoint. Guarded by the semaphore's lock until it is unlinked, then owned by the delivering thread. */
+/** A registered timepoint. Guarded by the semaphore's lock until unlinked, then owned by the delivering thread. */
 class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     final long minimum;
     final TimelineSemaphore semaphore;
@@ -17,13 +17,13 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     @Nullable
     SemaphoreWaiter next;
 
-    /** Whether it waits for a promise. */
+    /** Whether the waiter waits for a promise. */
     final boolean forPromise;
 
-    /** Where it is called when it is one of many; null for the signalling thread. */
+    /** The executor calling the waiter when many are due; null for the signalling thread. */
     final @Nullable Executor crowd;
 
-    /** The list that contains it, or did. */
+    /** The list containing the waiter, now or before. */
     @Nullable
     WaiterList list;
 
@@ -41,10 +41,10 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         this.crowd = timepoint instanceof CrowdTimepoint many ? many.crowdExecutor() : null;
     }
 
-    /** The most crowd waiters that the signalling thread resumes itself: some microseconds. A guess, not measured. */
+    /** The most crowd waiters resumed by the signalling thread itself: some microseconds. A guess, not measured. */
     static final int FEW = 16;
 
-    /** Wakes and calls a chain of unlinked waiters; crowd waiters, which can be called elsewhere, come last. */
+    /** Wakes and calls a chain of unlinked waiters; crowd waiters, callable elsewhere, come last. */
     static void deliver(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {
         SemaphoreWaiter last = null;
         SemaphoreWaiter crowd = first;
@@ -73,7 +73,7 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         return count > FEW;
     }
 
-    /** On the first waiter's executor: calls the waiters of that executor, in order, and passes the others on to theirs. */
+    /** Calls the waiters of the first waiter's executor, on this executor and in order, and passes the other waiters on to their executors. */
     private static void deliverAway(SemaphoreWaiter first, long at, @Nullable IreeException cause) {
         Executor here = first.crowd;
         SemaphoreWaiter head = null;
@@ -104,7 +104,7 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         if (elsewhere != null && elsewhere.crowd != null) {
             elsewhere.crowd.execute(() -> deliverAway(elsewhere, at, cause));
         }
-        deliverHere(head, at, cause); // in one batch, so that what becomes ready is batched too
+        deliverHere(head, at, cause); // in one batch, so resulting ready work is batched too
     }
 
     private static void deliverHere(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {

@@ -2,11 +2,11 @@ package io.github.iree4j.async;
 
 import org.jspecify.annotations.Nullable;
 
-/** The waiters of one timeline: for a value, or for a promise of it. Guarded by the semaphore's lock. */
+/** The waiters of a timeline: for a value, or for a promise of a value. Guarded by the semaphore's lock. */
 final class SemaphoreWaiters {
     private final WaiterList forValue = new WaiterList();
     private final WaiterList forPromise = new WaiterList();
-    private @Nullable WaiterList crowdForValue; // waiters that can be called elsewhere; created on demand
+    private @Nullable WaiterList crowdForValue; // waiters callable elsewhere; created on demand
     private @Nullable WaiterList crowdForPromise;
 
     private WaiterList listOf(SemaphoreWaiter waiter) {
@@ -33,13 +33,13 @@ final class SemaphoreWaiters {
         listOf(waiter).add(waiter);
     }
 
-    /** Whether something waits for the value, or a lower one, to be reached. */
+    /** Returns whether something waits for the value, or a lower value, to be reached. */
     boolean isAwaited(long value) {
         WaiterList crowd = crowdForValue;
         return forValue.isAwaited(value) || crowd != null && crowd.isAwaited(value);
     }
 
-    /** Unlinks a waiter; false when it is unlinked already. */
+    /** Unlinks a waiter; false when unlinked already. */
     static boolean remove(SemaphoreWaiter waiter) {
         WaiterList list = waiter.list;
         return list != null && list.remove(waiter);
@@ -52,7 +52,8 @@ final class SemaphoreWaiters {
     }
 
     /**
-     * Unlinks all waiters for at most {@code limit}, as a chain through {@code next}: those for the value first, crowd waiters last.
+     * Unlinks all waiters for at most {@code limit}, as a chain through {@code next}: waiters for the value first,
+     * crowd waiters last.
      */
     @Nullable
     SemaphoreWaiter takeReached(long limit) {

@@ -10,36 +10,41 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a timeline knows about its values: the frontiers of the last signals, and promises.
+ * A timeline's knowledge about its values: the frontiers of the last signals, and promises.
  *
- * <p>Changes only under the semaphore's lock. {@link #knownAcquire} takes no lock, {@link #lookup} only after repeated conflicts.
+ * <p>Changes only under the semaphore's lock. {@link #knownAcquire} takes no lock, {@link #lookup} only after repeated
+ * conflicts.
  */
 final class SignalHistory {
     /*
      *   initial ........... known .......... top ............
-     *     reached records          outside      promises
+     *             reached records          outside      promises
      *
-     * reached   the last `capacity` signals, ascending, all in (initial, known]. Consecutive signals with an empty frontier share
-     *           one record, at the last of their values: the answer is the same for each.
-     * known     the watermark: values above it up to top were signalled externally. An internal signal moves it to top, past any
-     *           external ones; a wait for one of those gets the record of the internal signal, which is true, though less tight.
+     * reached   the last `capacity` signals, ascending, all in (initial, known]. Consecutive signals with an empty
+     *           frontier share a record, at the last of their values: the answer is the same for each.
+     * known     the watermark: values above it up to top were signalled externally. An internal signal moves the
+     *           watermark to top, past any external values; a wait for such a value gets the record of the internal
+     *           signal, true but less tight.
      * top       the timeline's value
-     * promised  ascending, all above top; an entry is the frontier of the operation that will signal, or an external primitive
-     *           to wait for. Removed when the value is reached or passed, or the promise is withdrawn.
+     * promised  ascending, all above top; an entry is the frontier of the operation due to signal, or an external
+     *           primitive to wait for. Removed when the value is reached or passed, or the promise is withdrawn.
      *
-     * A wait for v is answered by the first record at or above v. For v <= known that is a reached one, because the newest record is at
-     * `known`.
+     * A wait for v is answered by the first record at or above v. For v <= known this is a reached record, because the
+     * newest record is at `known`.
      *
-     * brief     while one queue alone uses the timeline there are no tables, only `done`, the last reached record, and `next`,
-     *           the last promise; earlier records are dropped. Dropped signals cost nothing, since their operations are over: the queue
-     *           reports an operation as completed before it signals. Dropped promises set `incomplete`, and the queue repeats them. Ends
-     *           for good when another party uses the timeline, or an order arises that two records cannot represent.
+     * brief     while a single queue uses the timeline there are no tables, only `done`, the last reached record, and
+     *           `next`, the last promise; earlier records are dropped. Dropped signals cost nothing, since their
+     *           operations have ended: the queue reports an operation as completed before signalling. Dropped promises
+     *           set `incomplete`, and the queue repeats them. Ends for good when another party uses the timeline, or in
+     *           case of an order that two records cannot represent.
      *
-     * SCOPE-1: what a brief history answers is the record of a signal, or promise, at or above what was asked for: true, though less tight.
-     * SEM-4: a lookup is atomic. `version` is odd during a change; readers accept what they read only if it was even and the same before
-     * and after. Frontiers are immutable with final fields, so a racy read of a reference is harmless.
-     * SEM-5: a thread that has seen the value finds its record, and one that has found a record finds the value reached: the semaphore's
-     * value is written during the change, so a lookup either ends before it or waits for the end.
+     * SCOPE-1: a brief history answers with the record of a signal, or promise, at or above the requested value: true
+     * but less tight.
+     * SEM-4: a lookup is atomic. `version` is odd during a change; readers accept a read only if `version` was even and
+     * the same before and after. Frontiers are immutable with final fields, so a racy read of a reference is harmless.
+     * SEM-5: a thread that has seen the value finds its record, and a thread that has found a record finds the value
+     * reached: the semaphore's value is written during the change, so a lookup either ends before the write or waits
+     * for the end of the change.
      */
     private static final int TRIES = 8;
 
@@ -56,7 +61,7 @@ final class SignalHistory {
         }
     }
 
-    /** Parallel arrays of values and their entries, behind one field so that one read gets both. */
+    /** Parallel arrays of values and their entries, behind a single field: a single read gets both. */
     private static final class Table {
         static final Table NONE = new Table(1);
 
@@ -84,7 +89,7 @@ final class SignalHistory {
     private long version; // only through VERSION
     private long known; // written through KNOWN
     private long top;
-    private Table reached = Table.NONE; // a ring; its length is a power of two
+    private Table reached = Table.NONE; // a ring with a power of two as length
     private int reachedFirst;
     private int reachedCount;
     private Table promised = Table.NONE; // from promisedFirst on
@@ -104,12 +109,12 @@ final class SignalHistory {
         this.top = initialValue;
     }
 
-    /** The watermark: values reached above it were signalled externally. */
+    /** Returns the watermark: higher reached values were signalled externally. */
     long knownAcquire() {
         return (long) KNOWN.getAcquire(this);
     }
 
-    /** Fills in what is known about a value; false, and {@code out} is undefined, when it is neither reached nor promised. */
+    /** Fills in the knowledge about a value; false, and {@code out} is undefined, when the value is neither reached nor promised. */
     boolean lookup(long value, SignalRecord out, BriefLock lock) {
         for (int i = 0; i < TRIES; i++) {
             long before = (long) VERSION.getAcquire(this); // SEM-4
@@ -130,14 +135,14 @@ final class SignalHistory {
         }
     }
 
-    /** Under the lock: whether a value is reached or promised. */
+    /** Returns whether a value is reached or promised; under the lock. */
     boolean isKnown(long value) {
         return value <= top
                 || next != null && nextValue >= value
                 || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
     }
 
-    /** Under the lock: whether exactly this value is promised. Call {@link #extend} first: a brief history does not know. */
+    /** Returns whether exactly this value is promised; under the lock. Call {@link #extend} first: a brief history does not know. */
     boolean isPromised(long value) {
         for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
             if (promised.values[i] == value) {
@@ -147,7 +152,7 @@ final class SignalHistory {
         return false;
     }
 
-    /** Under the lock, or racing with a change: the result is then garbage, but it returns. */
+    /** Reads under the lock, or racing with a change: the result is then garbage, but the method returns. */
     private boolean read(long value, SignalRecord out) {
         if (value <= top) {
             if (value > known) {
@@ -197,7 +202,7 @@ final class SignalHistory {
         int mask = table.values.length - 1;
         int first = reachedFirst;
         int high = reachedCount - 1; // invariant: at or above the value
-        if (high > 0 && table.values[(first + high - 1) & mask] >= value) { // most waits are for the latest
+        if (high > 0 && table.values[(first + high - 1) & mask] >= value) { // most waits are for the latest value
             int low = 0;
             high--;
             while (low < high) {
@@ -228,7 +233,7 @@ final class SignalHistory {
     /**
      * Begins to record an internal signal; {@link #endChange} must follow. The value is above top.
      *
-     * @param own whether it comes from the only queue that uses the timeline
+     * @param own whether the signal comes from the only queue using the timeline
      */
     void beginSignal(long value, Frontier frontier, boolean own) {
         if (brief && !isInBrief(frontier, own)) {
@@ -277,7 +282,7 @@ final class SignalHistory {
     /**
      * Records a promise; false when the value is reached, or promised already.
      *
-     * @param own whether it comes from the only queue that uses the timeline
+     * @param own whether the promise comes from the only queue using the timeline
      */
     boolean promised(long value, Object entry, boolean own) {
         if (value <= top) {
@@ -314,12 +319,12 @@ final class SignalHistory {
         return true;
     }
 
-    /** For the only queue that uses the timeline: whether a promise follows a higher one, which a brief history cannot represent. */
+    /** Returns whether a promise follows a higher promise, which a brief history cannot represent; for the only queue using the timeline. */
     boolean isOutOfOrder(long value) {
         return next != null && value <= nextValue;
     }
 
-    /** Under the lock: switches from the brief to the full history. */
+    /** Switches from the brief to the full history; under the lock. */
     void extend() {
         if (!brief) {
             return;
@@ -344,17 +349,17 @@ final class SignalHistory {
         endChange();
     }
 
-    /** Under the lock: whether promises were dropped and have to be recalled from their queue. */
+    /** Returns whether promises were dropped and have to be recalled from their queue; under the lock. */
     boolean isIncomplete() {
         return incomplete;
     }
 
-    /** Under the lock: the dropped promises have been repeated. */
+    /** Notes the repetition of all dropped promises; under the lock. */
     void complete() {
         incomplete = false;
     }
 
-    /** Under the lock: the promises of one queue. */
+    /** Returns the promises of a queue; under the lock. */
     List<Frontier> promisesOf(long axis) {
         List<Frontier> all = new ArrayList<>(promisedCount);
         for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
@@ -365,13 +370,13 @@ final class SignalHistory {
         return all;
     }
 
-    /** Under the lock: the number of records in the tables. */
+    /** Returns the number of records in the tables; under the lock. */
     int size() {
         return reachedCount + promisedCount;
     }
 
-    /** Whether one record can represent a signal: the only queue's next one, or an empty frontier after none but empty ones. */
-    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
+    /** Returns whether a single record can represent a signal: the only queue's next signal, or an empty frontier after only empty frontiers. */
+    @SuppressWarnings("ReferenceEquality") // EMPTY is a single object
     private boolean isInBrief(Frontier frontier, boolean own) {
         if (own) {
             return done != Frontier.EMPTY;
@@ -379,7 +384,7 @@ final class SignalHistory {
         return frontier == Frontier.EMPTY && next == null && (done == null || done == frontier);
     }
 
-    /** Drops a promise if its entry is this one. */
+    /** Drops a promise if its entry is the given entry. */
     @SuppressWarnings("ReferenceEquality") // not another promise of the same value
     void withdrawn(long value, Object entry) {
         for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
@@ -406,9 +411,10 @@ final class SignalHistory {
     }
 
     /**
-     * Removes the promises up to a value that a signal reaches. A promise that was passed without a signal of its own becomes a reached
-     * record if the signal's frontier says that its operation has run: a queue that retires several operations may signal only the last. If
-     * the frontier does not, or has lost that, the next record above answers for the value: true, though less tight.
+     * Removes the promises up to a value reached by a signal. A promise passed without its own signal becomes a reached
+     * record if the signal's frontier proves the end of the promised operation: a queue retiring several operations may
+     * signal only the last. Without this proof, or if the frontier has lost the entry, the next record above answers
+     * for the value: true but less tight.
      */
     private void keepPassed(long value, Frontier frontier) {
         while (promisedCount > 0 && promised.values[promisedFirst] <= value) {
@@ -434,7 +440,7 @@ final class SignalHistory {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
+    @SuppressWarnings("ReferenceEquality") // EMPTY is a single object
     private void add(long value, Frontier frontier) {
         int mask = reached.values.length - 1;
         if (reachedCount > 0 && frontier == Frontier.EMPTY) {

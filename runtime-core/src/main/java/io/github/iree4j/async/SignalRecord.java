@@ -4,10 +4,10 @@ import io.github.iree4j.frontier.Frontier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a timeline knows about reaching one value. Filled in by {@link TimelineSemaphore#lookup}, so that a scheduler can look up every wait
- * of every operation without allocating.
+ * A timeline's knowledge about reaching a value. Filled in by {@link TimelineSemaphore#lookup}: a scheduler can look up
+ * every wait of every operation without allocating.
  *
- * <p>Reusable; confined to one thread. Its contents are a consistent snapshot.
+ * <p>Reusable; confined to one thread. The contents are a consistent snapshot.
  */
 public final class SignalRecord {
     private long value;
@@ -20,7 +20,7 @@ public final class SignalRecord {
     public SignalRecord() {}
 
     /**
-     * Returns the value that was signalled or is promised: the one asked for, or the earliest known one above it.
+     * Returns the signalled or promised value: the requested value, or the earliest known value above.
      *
      * @return the value
      */
@@ -29,7 +29,7 @@ public final class SignalRecord {
     }
 
     /**
-     * Returns whether the value was reached at that moment, so that there is nothing to wait for.
+     * Returns whether the value was reached at the time of the lookup, leaving nothing to wait for.
      *
      * @return false for a promise
      */
@@ -38,17 +38,18 @@ public final class SignalRecord {
     }
 
     /**
-     * Returns whether external code signalled or will signal the value. Such a value can be waited for but proves nothing.
+     * Returns whether external code signalled or will signal the value. Such a value can be waited for but proves
+     * nothing.
      *
-     * @return true if what happened before the value is unknown
+     * @return true if the history before the value is unknown
      */
     public boolean isTainted() {
         return tainted;
     }
 
     /**
-     * Returns what happens before the value is reached. May be tainted although {@link #isTainted()} is false, when the signalling
-     * operation dropped entries; it then has a producer.
+     * Returns the history before the value is reached. May be tainted although {@link #isTainted()} is false, when the
+     * signalling operation dropped entries; the frontier then has a producer.
      *
      * @return the frontier; {@link Frontier#UNKNOWN} of a tainted value
      */
@@ -75,7 +76,7 @@ public final class SignalRecord {
     }
 
     /**
-     * Returns the primitive that a device can wait for when external code promised the value.
+     * Returns a primitive that devices can wait for when external code promised the value.
      *
      * @return the argument of {@link TimelineSemaphore#promiseExternal}, else null
      */

@@ -5,9 +5,10 @@ import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.status.IreeException;
 
 /**
- * A one-shot event that external code signals or waits for: a descriptor that becomes readable once. Linux only.
+ * A one-shot event signalled or waited for by external code: a descriptor that becomes readable once. Linux only.
  *
- * <p>{@link ExternalTimepoints} connects events and timelines. Safe from any thread. The descriptor is closed with the last reference.
+ * <p>{@link ExternalTimepoints} connects events and timelines. Safe from any thread. The descriptor is closed with the
+ * last reference.
  */
 public final class SystemEvent extends Resource {
     /** The counter of an exported event whose point was reached. */
@@ -24,7 +25,7 @@ public final class SystemEvent extends Resource {
     }
 
     /**
-     * Creates an eventfd that is not signalled.
+     * Creates an unsignalled eventfd.
      *
      * @return the event; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without the native library
@@ -34,20 +35,21 @@ public final class SystemEvent extends Resource {
     }
 
     /**
-     * Wraps an external event: an eventfd, a sync_fd or any other descriptor that becomes readable once. The descriptor is duplicated; the
-     * caller keeps its own. Nothing is ever read from it.
+     * Wraps an external event: an eventfd, a sync_fd or any other descriptor that becomes readable once. The descriptor
+     * is duplicated; the caller keeps the original. Nothing is ever read from the descriptor.
      *
      * @param descriptor the number of an open descriptor of this process
      * @return the event; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT when the descriptor is not open, RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without
-     *     the native library
+     * @throws IreeException INVALID_ARGUMENT when the descriptor is not open, RESOURCE_EXHAUSTED without descriptors,
+     *     UNAVAILABLE without the native library
      */
     public static SystemEvent duplicate(int descriptor) {
         return new SystemEvent(EventDescriptor.duplicate(descriptor));
     }
 
     /**
-     * Returns the descriptor, to hand to other drivers and processes, which duplicate it or receive it over a socket.
+     * Returns the descriptor, to hand to other drivers and processes, which duplicate the descriptor or receive it over
+     * a socket.
      *
      * @return the number; borrowed, valid until the last reference is released
      */
@@ -56,9 +58,10 @@ public final class SystemEvent extends Resource {
     }
 
     /**
-     * Makes the event readable through every descriptor of it.
+     * Makes the event readable through all its descriptors.
      *
-     * @throws IreeException INVALID_ARGUMENT when it is external and not an eventfd; FAILED_PRECONDITION when closed
+     * @throws IreeException INVALID_ARGUMENT when the event is external and not an eventfd; FAILED_PRECONDITION when
+     *     closed
      */
     public void signal() {
         descriptor.signal(REACHED);
@@ -68,7 +71,8 @@ public final class SystemEvent extends Resource {
      * Reads and resets the counter of an eventfd.
      *
      * @return the counter, 0 when not signalled; {@link #REACHED} or {@link #FAILED} for an exported event
-     * @throws IreeException INVALID_ARGUMENT when it is external and not an eventfd; FAILED_PRECONDITION when closed
+     * @throws IreeException INVALID_ARGUMENT when the event is external and not an eventfd; FAILED_PRECONDITION when
+     *     closed
      */
     public long take() {
         return descriptor.take();

@@ -12,11 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asynchronous operations of the operating system, completed by a {@link Proactor}: file transfers and readiness of descriptors.
+ * Asynchronous operations of the operating system, completed by a {@link Proactor}: file transfers and readiness of
+ * descriptors.
  *
- * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by the kernel
- * (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a thread pool, which does not need
- * the native library. All else needs that library.
+ * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by
+ * the kernel (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a
+ * thread pool, which does not need the native library. All other operations need this library.
  */
 public final class SystemIo implements AutoCloseable {
     /** System property: whether to use the kernel's io_uring where permitted; {@code true} by default. */
@@ -32,7 +33,7 @@ public final class SystemIo implements AutoCloseable {
     private final @Nullable SystemSource source;
     private final Proactor proactor;
 
-    /** Which file backend to use. */
+    /** The file backend to use. */
     enum Files {
         /** The best available. */
         BEST,
@@ -96,9 +97,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Creates an instance whose proactor the caller drives.
+     * Creates an instance with a proactor driven by the caller.
      *
-     * @param name what to call it in messages
+     * @param name the name in messages
      * @param nanoClock the time in nanoseconds, from any origin
      * @return the instance; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors
@@ -112,9 +113,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Creates an instance with a daemon thread of its own.
+     * Creates an instance with a dedicated daemon thread.
      *
-     * @param name what to call it in messages, and its thread
+     * @param name the name in messages, and of the thread
      * @return the instance; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors
      */
@@ -127,9 +128,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Returns the loop on which completions run.
+     * Returns the loop running the completions.
      *
-     * @return the proactor; closing it closes this
+     * @return the proactor; closing the proactor closes this instance
      */
     public Proactor proactor() {
         return proactor;
@@ -145,14 +146,14 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Opens a file for transfers at any offset. Blocks while the system opens it.
+     * Opens a file for transfers at any offset. Blocks while the system opens the file.
      *
-     * @param path where it is; it must exist
-     * @param read whether it is to be read
-     * @param write whether it is to be written
+     * @param path the path of an existing file
+     * @param read whether reads are allowed
+     * @param write whether writes are allowed
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything but a regular file; RESOURCE_EXHAUSTED without
-     *     descriptors
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything but a regular file;
+     *     RESOURCE_EXHAUSTED without descriptors
      */
     public AsyncFile open(Path path, boolean read, boolean write) {
         try {
@@ -169,12 +170,13 @@ public final class SystemIo implements AutoCloseable {
     /**
      * Waits for an event. From any thread.
      *
-     * @param event the event; retained until it is over
-     * @param onReadable called with 0 when it is readable; with UNAVAILABLE when it can no longer become readable because its other end was
-     *     closed; with ABORTED when it is a sync_fd whose work has failed, CANCELLED when that was cancelled
-     * @return cancels the wait: if that succeeds the completion is never called
-     * @throws IreeException INVALID_ARGUMENT when the event is of a kind that cannot be waited for; FAILED_PRECONDITION when it is closed;
-     *     UNAVAILABLE without the native library; the proactor's failure when it has ended
+     * @param event the event; retained until the wait has ended
+     * @param onReadable called with 0 when the event is readable; with UNAVAILABLE when the event can no longer become
+     *     readable because its other end was closed; with ABORTED for a sync_fd with failed work, CANCELLED for a
+     *     sync_fd with cancelled work
+     * @return cancels the wait: if the cancellation succeeds, the completion is never called
+     * @throws IreeException INVALID_ARGUMENT when the kind of event cannot be waited for; FAILED_PRECONDITION when the
+     *     event is closed; UNAVAILABLE without the native library; the proactor's failure when the proactor has ended
      */
     public Cancellation watch(SystemEvent event, Completion onReadable) {
         Cancellation watch = source().watches().add(event, onReadable);

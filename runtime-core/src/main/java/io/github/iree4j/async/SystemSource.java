@@ -9,14 +9,14 @@ import java.util.ArrayDeque;
 import java.util.function.ToIntFunction;
 
 /**
- * Completions reported by the operating system. All of them make a descriptor readable, so one epoll waits for everything: external
- * events, file transfers, and wake-ups of the owner.
+ * Completions reported by the operating system. Each makes a descriptor readable, so a single epoll waits for everything:
+ * external events, file transfers, and wake-ups of the owner.
  */
 final class SystemSource implements CompletionSource {
     private static final long WAKE = 0;
     private static final long FILES = 1;
 
-    /** How long the owner sleeps before it retries what the kernel lacked resources for. A guess. */
+    /** How long the owner sleeps before retrying after a lack of kernel resources. A guess. */
     private static final long RETRY_NANOS = 1_000_000;
 
     private final EventPoller poller;

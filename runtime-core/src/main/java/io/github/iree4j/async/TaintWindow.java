@@ -6,12 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range of a timeline's values that were signalled externally, so that what happened before them is unknown and waits for them are never
- * elided. It begins with the first external signal and ends with the next internal one. The process remembers the last {@value #REMEMBERED}
- * windows. Safe from any thread.
+ * A range of a timeline's externally signalled values: their history is unknown, and waits for these values are never
+ * elided. A window begins with the first external signal and ends with the next internal signal. The process remembers
+ * the last {@value #REMEMBERED} windows. Safe from any thread.
  */
 public final class TaintWindow {
-    /** How many windows are remembered. */
+    /** The number of windows remembered. */
     public static final int REMEMBERED = 64;
 
     private static final ArrayDeque<TaintWindow> RECENT = new ArrayDeque<>(); // guarded by itself
@@ -57,9 +57,9 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns how many windows this process has opened.
+     * Returns the number of windows opened by this process.
      *
-     * @return the count, open ones included
+     * @return the count, open windows included
      */
     public static long openedCount() {
         synchronized (RECENT) {
@@ -68,7 +68,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns how many windows ended with an internal signal.
+     * Returns the number of windows ended by an internal signal.
      *
      * @return at most {@link #openedCount()}
      */
@@ -101,7 +101,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns the last value before the window, the last whose history is known.
+     * Returns the last value before the window, the last value with a known history.
      *
      * @return the watermark
      */
@@ -119,7 +119,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns what opened the window.
+     * Returns the cause that opened the window.
      *
      * @return a description for diagnostics
      */
@@ -128,7 +128,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns when it was opened.
+     * Returns when the window was opened.
      *
      * @return the time
      */
@@ -137,9 +137,9 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns when it ended.
+     * Returns when the window ended.
      *
-     * @return the time; null while it is open
+     * @return the time; null while the window is open
      */
     public @Nullable Instant recovered() {
         return recovered;

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines of work that runs on the thread that wants it, which is interrupted when the work is late. They are looked at every
- * {@value #LOOK_MILLIS} ms while there are any, so that work pays for no timer of its own. Thread-safe.
+ * Deadlines of synchronous work: the thread running the work is interrupted when the work is late. Deadlines are
+ * checked every {@value #LOOK_MILLIS} ms while there are any, so no work pays for a separate timer. Thread-safe.
  *
  * <pre>{@code
  * ThreadDeadlines.Deadline deadline = deadlines.begin(Duration.ofSeconds(60));
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class ThreadDeadlines {
-    /** Milliseconds between two looks. */
+    /** Milliseconds between two checks. */
     public static final int LOOK_MILLIS = 100;
 
     private static final ThreadLocal<Deadline> CURRENT = new ThreadLocal<>();
@@ -41,7 +41,7 @@ public final class ThreadDeadlines {
     }
 
     /**
-     * Creates an empty set with a clock of its own.
+     * Creates an empty set with a given clock.
      *
      * @param clock nanoseconds
      * @param later runs a task once, after a while
@@ -51,7 +51,7 @@ public final class ThreadDeadlines {
         this.later = later;
     }
 
-    /** That of one piece of work. */
+    /** The deadline of a piece of work. */
     public final class Deadline {
         private enum State {
             RUNNING,
@@ -76,7 +76,7 @@ public final class ThreadDeadlines {
         /**
          * Interrupts the work, for another reason than time.
          *
-         * @return false when it has ended or was interrupted before
+         * @return false when the work has ended or was interrupted before
          */
         public boolean interrupt() {
             return interrupt(State.CANCELLED);
@@ -86,12 +86,12 @@ public final class ThreadDeadlines {
             if (!state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
                 return false;
             }
-            thread.interrupt(); // the thread does not leave before the state says that this has happened
+            thread.interrupt(); // the thread does not leave before the state records the interrupt
             state.set(why);
             return true;
         }
 
-        /** Ends it, on the thread that began it, before those that it was begun within; takes back its interrupt, if there was one. */
+        /** Ends the deadline on the thread that began it, inner deadlines first, and clears the interrupt raised by this deadline, if any. */
         public void end() {
             if (nanos < Long.MAX_VALUE) {
                 deadlines.remove(this);
@@ -113,7 +113,7 @@ public final class ThreadDeadlines {
         /**
          * Returns whether the work was interrupted because it was late.
          *
-         * @return final once it has ended
+         * @return final once the work has ended
          */
         public boolean isLate() {
             return state.get() == State.LATE;
@@ -121,9 +121,9 @@ public final class ThreadDeadlines {
     }
 
     /**
-     * Begins a deadline for this thread, which must {@link Deadline#end} it.
+     * Begins a deadline for this thread, which must {@link Deadline#end} the deadline.
      *
-     * @param limit from now on; null for none, so that only {@link Deadline#interrupt} interrupts it
+     * @param limit from now on; null for none: then only {@link Deadline#interrupt} interrupts the work
      * @return the deadline
      */
     public Deadline begin(@Nullable Duration limit) {
@@ -137,7 +137,7 @@ public final class ThreadDeadlines {
         return deadline;
     }
 
-    /** At most 292 years, and less than none. */
+    /** Returns the nanoseconds: at most 292 years, and less than the value for no limit. */
     private static long nanos(Duration limit) {
         try {
             return Math.min(limit.toNanos(), Long.MAX_VALUE - 1);
@@ -147,9 +147,9 @@ public final class ThreadDeadlines {
     }
 
     /**
-     * Returns whether this thread has a deadline of any instance: work within it needs none by default.
+     * Returns whether this thread has a deadline of any instance: by default, work within a deadline needs no other.
      *
-     * @return true between begin and end of one with a limit
+     * @return true between begin and end of a deadline with a limit
      */
     public static boolean isThreadLimited() {
         return CURRENT.get() != null;
@@ -168,7 +168,7 @@ public final class ThreadDeadlines {
                 each.interrupt(Deadline.State.LATE);
             }
         }
-        armed.set(false); // before the check: one that begins meanwhile arms it itself
+        armed.set(false); // before the check: a deadline beginning meanwhile arms the timer itself
         if (!deadlines.isEmpty()) {
             arm();
         }

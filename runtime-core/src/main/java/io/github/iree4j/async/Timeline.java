@@ -3,7 +3,7 @@ package io.github.iree4j.async;
 import java.time.Duration;
 
 /**
- * A timeline for users: its points are {@link Fence}s that invocations wait for and signal.
+ * A timeline for users, with {@link Fence}s as points that invocations wait for and signal.
  *
  * <pre>{@code
  * try (Timeline timeline = Timeline.create(); Fence start = timeline.at(1); Fence done = timeline.at(2)) {
@@ -13,7 +13,7 @@ import java.time.Duration;
  * }
  * }</pre>
  *
- * <p>Owns a {@link TimelineSemaphore}, which its fences keep open. Safe from any thread.
+ * <p>Owns a {@link TimelineSemaphore}, kept open by its fences. Safe from any thread.
  */
 public final class Timeline implements AutoCloseable {
     private final TimelineSemaphore semaphore;
@@ -34,7 +34,7 @@ public final class Timeline implements AutoCloseable {
     /**
      * Creates a timeline.
      *
-     * @param options its start, scope and history
+     * @param options the initial value, scope and history
      * @return the timeline; the caller closes it
      */
     public static Timeline create(SemaphoreOptions options) {
@@ -52,13 +52,15 @@ public final class Timeline implements AutoCloseable {
     }
 
     /**
-     * Returns a joint point, reached by the last of a number of signals. Submissions that signal one point are counted without this, as
-     * long as the point is not reached meanwhile; use this when the first may have run before the last is submitted.
+     * Returns a joint point, reached by the last of a number of signals. Submissions signalling the same point are
+     * counted without this method, as long as the point is not reached meanwhile; use this method when the first may
+     * have run before the last is submitted.
      *
      * @param value the value, neither reached nor promised
      * @param signals the number of signals, at least 1
      * @return the fence; the caller closes it
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the value is reached or promised, or for less than one signal
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the value is reached or promised, or for less
+     *     than one signal
      */
     public Fence at(long value, int signals) {
         semaphore.expectSignals(value, signals);
@@ -66,7 +68,7 @@ public final class Timeline implements AutoCloseable {
     }
 
     /**
-     * Returns how far the timeline is.
+     * Returns the timeline's value.
      *
      * @return the largest value signalled so far
      */
@@ -75,7 +77,7 @@ public final class Timeline implements AutoCloseable {
     }
 
     /**
-     * Blocks until a value is reached. A virtual thread that waits occupies no carrier.
+     * Blocks until a value is reached. A waiting virtual thread occupies no carrier.
      *
      * @param value the value waited for
      * @throws io.github.iree4j.status.IreeException the timeline's failure; CANCELLED when interrupted
@@ -85,11 +87,12 @@ public final class Timeline implements AutoCloseable {
     }
 
     /**
-     * Blocks until a value is reached or time runs out. A virtual thread that waits occupies no carrier.
+     * Blocks until a value is reached or time runs out. A waiting virtual thread occupies no carrier.
      *
      * @param value the value waited for
      * @param timeout the longest wait; zero only checks
-     * @throws io.github.iree4j.status.IreeException DEADLINE_EXCEEDED; the timeline's failure; CANCELLED when interrupted
+     * @throws io.github.iree4j.status.IreeException DEADLINE_EXCEEDED; the timeline's failure; CANCELLED when
+     *     interrupted
      */
     public void await(long value, Duration timeout) {
         semaphore.await(value, timeout);
@@ -104,7 +107,7 @@ public final class Timeline implements AutoCloseable {
         return semaphore;
     }
 
-    /** Releases the semaphore. Fences keep it open; without any, its waiters are cancelled. Idempotent. */
+    /** Releases the semaphore. Fences keep the semaphore open; without any fence, its waiters are cancelled. Idempotent. */
     @Override
     public void close() {
         semaphore.close();

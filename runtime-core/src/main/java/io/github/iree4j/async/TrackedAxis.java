@@ -7,21 +7,22 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/** The epoch of one axis, and the waiters for later ones. */
+/** The epoch of an axis, and the waiters for later epochs. */
 final class TrackedAxis {
     /*
      * epoch   advances by compare-and-set, from any thread, without the lock
-     * wanted  the smallest epoch that a waiter in the list misses, NO_WAITER when there is none; written under the tracker's lock
-     * list    waiters in ascending order of the epoch they miss; guarded by the tracker's lock
+     * wanted  the smallest epoch missed by a waiter in the list, NO_WAITER when there is none; written under the
+     *         tracker's lock
+     * list    waiters in ascending order of the missed epoch; guarded by the tracker's lock
      * ended   written once, under the tracker's lock, after lost; read anywhere
      *
-     * TRACK-2: advance() writes epoch and then reads wanted; a wait writes wanted and then reads epoch. At least one of the two sees the
-     * other's write, so no wakeup is lost. That needs store-load ordering, which acquire and release do not give: all four accesses are
-     * volatile.
+     * TRACK-2: advance() writes epoch and then reads wanted; a wait writes wanted and then reads epoch. At least one of
+     * the two sees the other's write, so no wakeup is lost. Acquire and release do not provide the store-load ordering
+     * needed here: all four accesses are volatile.
      */
     static final long NO_WAITER = Long.MAX_VALUE;
 
-    /** Marks an axis as retired. Waiters get a new exception each: axes stay forever, so they share this small mark. */
+    /** Marks an axis as retired. Each waiter gets a new exception: axes stay forever, so they share this small mark. */
     static final IreeException RETIRED = new IreeException(StatusCode.CANCELLED, "axis was retired");
 
     private static final VarHandle EPOCH;
@@ -39,7 +40,7 @@ final class TrackedAxis {
     private volatile long epoch;
     private volatile long wanted = NO_WAITER;
 
-    private final WatchedAxes watched; // contains this while it has waiters
+    private final WatchedAxes watched; // contains this axis while there are waiters
 
     @Nullable
     TrackedAxis precedingWatched;
@@ -53,7 +54,7 @@ final class TrackedAxis {
     @Nullable
     FrontierWaiter tail;
 
-    /** Why no more epochs will follow, or null. */
+    /** The reason why no more epochs will follow, or null. */
     volatile @Nullable IreeException ended;
 
     /** On a failed axis, the epoch up to which nothing is in flight any more. Written under the tracker's lock, read anywhere. */
@@ -67,8 +68,8 @@ final class TrackedAxis {
         this.watched = watched;
     }
 
-    /** The failure for a waiter when the axis has ended this way. */
-    @SuppressWarnings("ReferenceEquality") // it is a mark
+    /** Returns the failure for a waiter when the axis has ended for the given reason. */
+    @SuppressWarnings("ReferenceEquality") // compared with a mark
     IreeException failure(IreeException how) {
         return how != RETIRED
                 ? how
@@ -82,7 +83,7 @@ final class TrackedAxis {
         return epoch;
     }
 
-    /** Acquire: everything written before the epoch was reached is visible after this. */
+    /** Acquire: everything written before the epoch was reached is visible after this read. */
     long epochAcquire() {
         return (long) EPOCH.getAcquire(this);
     }
@@ -99,7 +100,7 @@ final class TrackedAxis {
         wanted = next;
     }
 
-    /** Under the lock: inserts in ascending order, searching from the end, where new waits nearly always belong. */
+    /** Inserts in ascending order, searching from the end, where new waits nearly always belong; under the lock. */
     void link(FrontierWaiter waiter, long missing) {
         waiter.watched = this;
         waiter.missing = missing;
@@ -126,7 +127,7 @@ final class TrackedAxis {
         }
     }
 
-    /** Under the lock: unlinks a waiter of this axis; the caller then owns it. */
+    /** Unlinks a waiter of this axis; the caller then owns the waiter. Under the lock. */
     void unlink(FrontierWaiter waiter) {
         waiter.watched = null; // TRACK-3
         if (waiter.previous == null) {

@@ -1,7 +1,7 @@
 package io.github.iree4j.async;
 
 /**
- * Lets a thread that is about to wait for a timeline do some of the work that it waits for. Platform threads only: the work may be native
+ * Lets a thread about to wait for a timeline do some of the awaited work. Platform threads only: the work may be native
  * code, which would pin a virtual thread's carrier.
  */
 public interface WaitHelper {
@@ -19,13 +19,13 @@ public interface WaitHelper {
     /**
      * Does a bounded piece of work, if there is any. MUST NOT wait for anything, and MUST NOT throw.
      *
-     * @return what to do next: sleep, look again for a while, or look again
+     * @return the next step: sleep, look again for a while, or look again
      */
     Outcome help();
 
     /**
-     * The thread stops helping, whatever is left to do: work reserved for it is released to others. MUST NOT wait for anything, and MUST
-     * NOT throw.
+     * Stops the help of this thread; work reserved for the thread is released to others. MUST NOT wait for anything,
+     * and MUST NOT throw.
      */
     default void leave() {}
 }

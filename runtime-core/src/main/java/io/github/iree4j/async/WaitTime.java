@@ -8,7 +8,7 @@ final class WaitTime {
 
     private WaitTime() {}
 
-    /** The duration in nanoseconds, at least 0; {@link #FOREVER} on overflow. */
+    /** Returns the duration in nanoseconds, at least 0; {@link #FOREVER} on overflow. */
     static long nanos(Duration timeout) {
         if (timeout.isNegative()) {
             return 0;

@@ -3,14 +3,14 @@ package io.github.iree4j.async;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The waiters of a timeline, in ascending order of the value waited for, equal ones in order of registration. Guarded by the semaphore's
- * lock.
+ * The waiters of a timeline, in ascending order of the value waited for, equal values in order of registration. Guarded
+ * by the semaphore's lock.
  */
 final class WaiterList {
     private @Nullable SemaphoreWaiter head;
     private @Nullable SemaphoreWaiter tail;
     private int size;
-    private boolean taken; // as a whole: its waiters count as unlinked, and none is added
+    private boolean taken; // taken as a whole: the waiters count as unlinked, and no waiter is added
 
     boolean isEmpty() {
         return head == null;
@@ -40,7 +40,7 @@ final class WaiterList {
         size++;
     }
 
-    /** Unlinks all waiters for at most {@code limit} and returns them, then {@code rest}, as a chain through {@code next}. */
+    /** Unlinks all waiters for at most {@code limit} and returns these waiters, then {@code rest}, as a chain through {@code next}. */
     @Nullable
     SemaphoreWaiter takeUpTo(long limit, @Nullable SemaphoreWaiter rest) {
         SemaphoreWaiter first = head;
@@ -66,13 +66,14 @@ final class WaiterList {
         return first;
     }
 
-    /** Whether all wait for at most {@code limit}, and there are more than {@code few}. */
+    /** Returns whether all waiters wait for at most {@code limit}, and there are more than {@code few}. */
     boolean isCrowd(long limit, int few) {
         return size > few && tail != null && tail.minimum <= limit;
     }
 
     /**
-     * Unlinks all waiters in constant time and returns them as {@link #takeUpTo} does. Afterwards only {@link #remove} may be called.
+     * Unlinks all waiters in constant time and returns the waiters as {@link #takeUpTo} does. Afterwards only
+     * {@link #remove} may be called.
      */
     @Nullable
     SemaphoreWaiter takeAll(@Nullable SemaphoreWaiter rest) {
@@ -83,12 +84,12 @@ final class WaiterList {
         return head;
     }
 
-    /** Whether there is a waiter for at most a value. */
+    /** Returns whether there is a waiter for at most a value. */
     boolean isAwaited(long value) {
         return head != null && head.minimum <= value;
     }
 
-    /** Unlinks a waiter; false when it is unlinked already. */
+    /** Unlinks a waiter; false when unlinked already. */
     boolean remove(SemaphoreWaiter waiter) {
         if (!waiter.linked || taken) {
             return false;

@@ -3,7 +3,7 @@ package io.github.iree4j.async;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The axes that have waiters: few, of the many that exist. Guarded by the tracker's lock. */
+/** The axes with waiters: few of the many existing axes. Guarded by the tracker's lock. */
 final class WatchedAxes {
     private @Nullable TrackedAxis first;
 

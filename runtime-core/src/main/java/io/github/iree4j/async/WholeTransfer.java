@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** A transfer of a range of any size, made of pieces; see {@link AsyncFile#readFully}. */
 public final class WholeTransfer {
     /*
-     * The first pieces are started by the calling thread, later ones by the completions of earlier ones, on the owner. The monitor guards
-     * all state; the only foreign call made with it held is the start of a piece, which calls nothing back.
+     * The first pieces are started by the calling thread, later pieces by the completions of earlier pieces, on the
+     * owner. The monitor guards all state; the only foreign call made under the monitor is the start of a piece, which
+     * calls nothing back.
      */
     /** Bytes per piece. A guess; large ranges are then read at the speed of a memory copy, see FileReadBenchmark. */
     static final int PIECE = 1 << 20;
 
-    /** Pieces in flight at a time; bounds the kernel memory in use for one range. */
+    /** Pieces in flight at a time; bounds the kernel memory in use for a range. */
     private static final int PIECES = 4;
 
     private final AsyncFile file;
@@ -72,7 +73,7 @@ public final class WholeTransfer {
         return transfer;
     }
 
-    /** Starts the first pieces; throws only if not even one could be started. */
+    /** Starts the first pieces; throws only if no piece at all could be started. */
     private synchronized void begin() {
         for (int slot = 0; slot < PIECES && started < memory.byteSize(); slot++) {
             try {
@@ -120,12 +121,12 @@ public final class WholeTransfer {
         completion.ended(outcome == null ? memory.byteSize() : 0, outcome);
     }
 
-    /** Whether the transfer is complete, with nothing left to stop. */
+    /** Returns whether the transfer is complete, with nothing left to stop. */
     private boolean isLast(long at, long moved) {
         return running == 0 && started == memory.byteSize() && at + moved == memory.byteSize();
     }
 
-    /** Starts the next piece in a slot; returns why that is impossible, or null. */
+    /** Starts the next piece in a slot; returns the reason if impossible, or null. */
     private @Nullable IreeException goOn(int slot, long at, long size, long moved) {
         try {
             if (moved <= 0) {
@@ -147,8 +148,8 @@ public final class WholeTransfer {
     }
 
     /**
-     * Requests cancellation. The completion is still called once, with CANCELLED if the request was in time; until then the memory is in
-     * use. From any thread; no effect when over.
+     * Requests cancellation. The completion is still called once, with CANCELLED if the request was in time; until then
+     * the memory is in use. From any thread; no effect after the end.
      */
     public void cancel() {
         FileOperation[] pieces;

@@ -45,7 +45,8 @@ public final class ClusterNode implements AutoCloseable {
      */
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
     private static final String SAID_NOTHING = "%s connected to %s and said nothing within %d ms";
-    private static final int MOST_SILENT = 64; // a peer needs a single silent connection; more come from malicious peers
+    // a peer needs a single silent connection; more come from malicious peers
+    private static final int MOST_SILENT = 64;
 
     private final NodeIdentity identity;
     private final RemoteNode node;
@@ -59,9 +60,11 @@ public final class ClusterNode implements AutoCloseable {
 
     // Guarded by this.
     private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; dialed, or with a session
-    private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted connections without frames from members, with the time of acceptance
+    // accepted connections without frames from members, with the time of acceptance
+    private final Map<PeerLink, Long> silent = new HashMap<>();
     private final Map<Long, Attempt> attempts = new HashMap<>(); // by incarnation; attempts to dial peers
-    private final Map<Long, IreeException> rejected = new HashMap<>(); // by incarnation; causes from members that have failed this node
+    // by incarnation; causes from members that have failed this node
+    private final Map<Long, IreeException> rejected = new HashMap<>();
     private final Conflicts conflicts;
     private @Nullable ClusterMember self;
     private ClusterView view = new ClusterView(0, List.of(), false);

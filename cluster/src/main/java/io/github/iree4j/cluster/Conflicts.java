@@ -30,9 +30,9 @@ final class Conflicts {
     private final NodeIdentity self;
     private final long graceNanos;
     private final Map<Long, FailureReport> reports = new HashMap<>(); // the last report, by reporter
-    private final Map<Pair, Long> since =
-            new HashMap<>(); // when this node learned of a mutual failure of two members
-    private final Map<Long, Long> twins = new HashMap<>(); // by incarnation; when a member with this machine index was first seen
+    private final Map<Pair, Long> since = new HashMap<>(); // when this node learned of a mutual failure of two members
+    // by incarnation; when a member with this machine index was first seen
+    private final Map<Long, Long> twins = new HashMap<>();
     private final Map<Long, IreeException> failed = new HashMap<>(); // members failed by this node, with causes
     private ClusterView view = new ClusterView(0, List.of(), false);
     private long seenNanos; // since when this view

@@ -64,7 +64,8 @@ final class CallbackOrder {
     private static final Cause UNKNOWN = new Cause(Long.MAX_VALUE, 0);
 
     private final OperationGraph graph;
-    private final Map<RecordedOperation, Integer> late = new HashMap<>(); // the wait of each operation that ended in a separate turn
+    // the wait of each operation that ended in a separate turn
+    private final Map<RecordedOperation, Integer> late = new HashMap<>();
     private final Map<Long, List<Signal>> signals = new HashMap<>(); // by event before
     private final Map<Action, Deque<Action>> before = new HashMap<>(); // signals given before others
     private final Map<Long, List<Action>> submits = new HashMap<>(); // by event before
@@ -89,7 +90,8 @@ final class CallbackOrder {
                 all.add(new Turn(each.over.sequence(), null, each.waits().get(wait), ended(producer)));
             }
         });
-        Map<Long, TreeMap<Long, Long>> open = new HashMap<>(); // by timeline and value: the last time when the value was found open
+        // by timeline and value: the last time when the value was found open
+        Map<Long, TreeMap<Long, Long>> open = new HashMap<>();
         for (RecordedOperation each : operations) {
             for (WaitOver over : each.waitsOver) {
                 Point point = each.waits().get((int) over.index());

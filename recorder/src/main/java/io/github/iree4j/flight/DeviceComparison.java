@@ -24,7 +24,8 @@ final class DeviceComparison {
     private final ReplayOrder order;
     private final Map<RecordedOperation, RecordedOperation> standIns;
     private final Map<RecordedOperation, RecordedOperation> originals = new HashMap<>();
-    private final Set<RecordedOperation> behind = new HashSet<>(); // operations decided by time or by the recording's gaps
+    // operations decided by time or by the recording's gaps
+    private final Set<RecordedOperation> behind = new HashSet<>();
     private final Set<Long> streams = new HashSet<>(); // recorded axes of streams, there and here
     private final Set<Long> others = new HashSet<>(); // recorded axes whose queue here orders more
     private int notEnded;

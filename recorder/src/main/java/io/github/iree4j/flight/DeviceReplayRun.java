@@ -34,7 +34,8 @@ final class DeviceReplayRun implements AutoCloseable {
     private final Map<DeviceQueue, Buffer> scratch = new LinkedHashMap<>(); // targets of the stand-ins' fills
     private final Map<Long, Buffer> buffers = new LinkedHashMap<>(); // by recorded reservation
     private final ReplayTimelines timelines;
-    private final Map<RecordedOperation, TimelineSemaphore> ends = new LinkedHashMap<>(); // additional signal of each operation
+    // additional signal of each operation
+    private final Map<RecordedOperation, TimelineSemaphore> ends = new LinkedHashMap<>();
     private final Set<Long> streams = new HashSet<>(); // axes of the devices' queues with streams
     private final long patience; // nanoseconds
     private final PriorityQueue<RecordedOperation> heldBack =

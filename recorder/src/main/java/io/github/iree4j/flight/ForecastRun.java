@@ -121,7 +121,8 @@ final class ForecastRun implements AutoCloseable {
                 .min()
                 .orElse(MEMORY);
         long free =
-                Math.max(SMALLEST, limit / 100 * hardware.memoryPercent() - peakKept); // the host keeps its persistent memory
+                // the host keeps its persistent memory
+                Math.max(SMALLEST, limit / 100 * hardware.memoryPercent() - peakKept);
         return Math.min(free, Math.max(SMALLEST, 8 * peak));
     }
 

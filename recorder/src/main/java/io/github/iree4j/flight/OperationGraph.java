@@ -43,8 +43,7 @@ public final class OperationGraph {
     private final Map<Long, RecordedOperation> releasers = new HashMap<>();
     private final List<FlightEvent.InLine> lines = new ArrayList<>();
     private final Map<Integer, SlabHistory> slabs = new HashMap<>();
-    private final Map<Long, FlightEvent.Released> earlier =
-            new HashMap<>(); // by the present reservation of the bytes
+    private final Map<Long, FlightEvent.Released> earlier = new HashMap<>(); // by the present reservation of the bytes
     private final Map<RecordedOperation, Long> ends = new HashMap<>();
     private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
     private final Map<Long, RecordedQueue> queues = new HashMap<>();

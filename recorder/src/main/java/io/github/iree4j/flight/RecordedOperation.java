@@ -18,7 +18,8 @@ public final class RecordedOperation {
 
     final FlightEvent.Submitted submitted;
     final List<FlightEvent.Decided> decided = new ArrayList<>();
-    final List<FlightEvent.WaitOver> waitsOver = new ArrayList<>(); // ends of the waits that held the operation back, in order
+    // ends of the waits that held the operation back, in order
+    final List<FlightEvent.WaitOver> waitsOver = new ArrayList<>();
     FlightEvent.@Nullable Held held;
     FlightEvent.@Nullable Issued issued;
     FlightEvent.@Nullable Completed completed;

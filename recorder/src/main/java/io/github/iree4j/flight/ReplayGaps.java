@@ -27,7 +27,8 @@ final class ReplayGaps {
     private final Map<Long, NavigableMap<Long, RecordedFrontier>> missing = new HashMap<>(); // by axis and epoch
     private final Set<RecordedOperation> behind = new HashSet<>();
     private final boolean lacksSome;
-    private final List<RecordedOperation> heldBack = new ArrayList<>(); // operations of streams, held back for missing operations
+    // operations of streams, held back for missing operations
+    private final List<RecordedOperation> heldBack = new ArrayList<>();
 
     ReplayGaps(OperationGraph graph, ReplayOrder order) {
         this.graph = graph;

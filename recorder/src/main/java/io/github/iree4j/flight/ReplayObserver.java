@@ -23,7 +23,8 @@ final class ReplayObserver implements QueueObserver {
     private final CallbackOrder callbacks;
     private final Consumer<Action> perform;
     private final Set<Long> happened = new HashSet<>(); // sequence numbers of the recorded events
-    private final List<CallbackOrder.Signal> open = new ArrayList<>(); // signals to be given after the event that each follows
+    // signals to be given after the event that each follows
+    private final List<CallbackOrder.Signal> open = new ArrayList<>();
     private long numbers;
 
     ReplayObserver(CallbackOrder callbacks, Consumer<Action> perform) {

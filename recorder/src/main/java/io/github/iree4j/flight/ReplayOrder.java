@@ -405,7 +405,8 @@ final class ReplayOrder {
                 continue; // submitted in a callback before the producer ended in another callback
             }
             submit.before(complete);
-            if (complete != null && complete.key < submit.key) { // the completion was recorded before the producer had signalled
+            // the completion was recorded before the producer had signalled
+            if (complete != null && complete.key < submit.key) {
                 complete.key = submit.key + 1;
             }
             if (decision.decision() != WaitDecision.DEFERRED_UNKNOWN && decision.epoch() > 0 && issue != null) {

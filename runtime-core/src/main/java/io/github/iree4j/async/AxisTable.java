@@ -17,7 +17,8 @@ final class AxisTable {
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(TrackedAxis[].class);
     private static final int INITIAL_SLOTS = 32;
 
-    private volatile @Nullable TrackedAxis[] slots = new @Nullable TrackedAxis[INITIAL_SLOTS]; // replaced when the table grows
+    // replaced when the table grows
+    private volatile @Nullable TrackedAxis[] slots = new @Nullable TrackedAxis[INITIAL_SLOTS];
     private int count; // guarded by the tracker's lock
 
     /** Returns the tracked axis, or null. Acquire: the caller sees the axis as it was when added. */

@@ -500,7 +500,8 @@ public final class Proactor implements AutoCloseable {
     private int runTimers() {
         int ran = 0;
         long now =
-                nanoClock.getAsLong(); // read once: timers added by callbacks wait for the next round; otherwise this loop might not end
+                // read once: timers added by callbacks wait for the next round; otherwise this loop might not end
+                nanoClock.getAsLong();
         for (Timer first; (first = firstTimer()) != null && first.deadline - now <= 0; ) {
             if (timers.remove(first)) { // PROACTOR-2
                 call(first, null);

@@ -40,7 +40,8 @@ final class RingFileBackend implements FileBackend {
 
     private final FileRing ring = FileRing.create(CAPACITY);
     private final Object lock = new Object();
-    private final ArrayDeque<FileOperation> submitted = new ArrayDeque<>(); // guarded by lock, like the next four fields
+    // guarded by lock, like the next four fields
+    private final ArrayDeque<FileOperation> submitted = new ArrayDeque<>();
     private final Set<FileOperation> toCancel = new LinkedHashSet<>();
     private @Nullable IreeException stopCause;
     private long tokens;

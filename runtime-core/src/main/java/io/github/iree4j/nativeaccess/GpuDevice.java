@@ -81,7 +81,8 @@ public final class GpuDevice extends Resource {
         try {
             if (GpuShim.deviceIsLost(handle) != 0) {
                 scratch.number(
-                        (out, error) -> GpuShim.run(handle, 0, 0, 0, error)); // no commands: the call only reports the cause
+                        // no commands: the call only reports the cause
+                        (out, error) -> GpuShim.run(handle, 0, 0, 0, error));
             }
             return null;
         } catch (IreeException e) {

@@ -44,7 +44,8 @@ public final class NativeLibrary {
     private static @Nullable String given; // guarded by the class
     private static @Nullable String givenCopies; // guarded by the class: the directory for copies of the resource
     private static boolean searched; // guarded by the class
-    private static @Nullable String foundBy; // guarded by the class: the name that led to the library; null for the resource
+    // guarded by the class: the name that led to the library; null for the resource
+    private static @Nullable String foundBy;
 
     private NativeLibrary() {}
 

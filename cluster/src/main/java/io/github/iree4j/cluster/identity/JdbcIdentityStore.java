@@ -71,7 +71,8 @@ public final class JdbcIdentityStore implements IdentityStore {
         try {
             execute(SCHEMA);
         } catch (IreeException first) {
-            execute(SCHEMA); // another node may have created the tables in between; some databases report this as a failure
+            // another node may have created the tables in between; some databases report this as a failure
+            execute(SCHEMA);
         }
     }
 

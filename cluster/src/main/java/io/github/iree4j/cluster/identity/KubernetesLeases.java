@@ -34,8 +34,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** The leases of a namespace, as stored by the API server. Answers are bounded in size and time. Thread-safe; calls block. */
 final class KubernetesLeases implements AutoCloseable {
-    private static final int ANSWER_BYTES =
-            4 << 20; // 257 leases with additions by Kubernetes take less than a tenth
+    private static final int ANSWER_BYTES = 4 << 20; // 257 leases with additions by Kubernetes take less than a tenth
     private static final int TOKEN_BYTES = 64 << 10;
     private static final int AUTHORITIES_BYTES = 1 << 20;
     private static final int MESSAGE_CHARACTERS = 300;
@@ -43,7 +42,8 @@ final class KubernetesLeases implements AutoCloseable {
 
     private final KubernetesOptions options;
     private final JsonMapper mapper = new JsonMapper();
-    private @Nullable HttpClient client; // guarded by this; created again after a failure, with the files' present contents
+    // guarded by this; created again after a failure, with the files' present contents
+    private @Nullable HttpClient client;
 
     KubernetesLeases(KubernetesOptions options) {
         this.options = options;

@@ -26,8 +26,10 @@ final class Contacts {
     private static final String UNKNOWN_HOST = "unknown host";
     private static final int MOST = 256; // addresses
     private static final int MOST_CAUSES = 8; // in the log, per address
-    private static final int MOST_ENDINGS = 3; // of silent connections; when both sides connect at once, connections end silently
-    private static final long FORGOTTEN_NANOS = 60_000_000_000L; // after this time without an attempt, an address is dropped
+    // of silent connections; when both sides connect at once, connections end silently
+    private static final int MOST_ENDINGS = 3;
+    // after this time without an attempt, an address is dropped
+    private static final long FORGOTTEN_NANOS = 60_000_000_000L;
     private static final long SILENCE_NANOS = 5_000_000_000L;
 
     private final Logger log;

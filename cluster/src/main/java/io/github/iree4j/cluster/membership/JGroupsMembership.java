@@ -161,7 +161,8 @@ public final class JGroupsMembership implements ClusterMembership {
             }
         }
         List<Unreached> unreached = new ArrayList<>(contacts.unreached(members));
-        unreached.removeIf(each -> each.address().equals(membership(from))); // this node, found by a name with another address
+        // this node, found by a name with another address
+        unreached.removeIf(each -> each.address().equals(membership(from)));
         unreached.addAll(foreign);
         return unreached;
     }

@@ -34,7 +34,8 @@ final class GrpcConnection implements PeerConnection {
     private final Frames.Incoming[] readers = new Frames.Incoming[PeerStream.values().length];
     private final Executor later;
     private final Runnable ended;
-    private final AtomicReference<@Nullable IreeException> end = new AtomicReference<>(); // the cause of the end, set once
+    // the cause of the end, set once
+    private final AtomicReference<@Nullable IreeException> end = new AtomicReference<>();
     private final AtomicBoolean told = new AtomicBoolean(); // whether the listener has been notified
     private volatile @Nullable PeerListener listener;
 

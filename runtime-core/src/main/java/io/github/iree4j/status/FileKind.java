@@ -9,7 +9,7 @@ import java.nio.file.attribute.BasicFileAttributes;
  * The kind of the object at a path. Programs and parameters are in regular files: opening a pipe waits until another
  * process opens the other end, and no interrupt ends this wait; a device may have no end.
  */
-public enum FileKind {
+public enum FileKind implements FailureDetail {
     /** A regular file. */
     REGULAR("a regular file"),
     /** A directory. */
@@ -69,7 +69,7 @@ public enum FileKind {
      * @param what the use of the file in messages, such as "module file"
      * @param path the path
      * @throws IOException when there is no object, or the kind cannot be determined
-     * @throws IreeException INVALID_ARGUMENT for another kind
+     * @throws IreeException INVALID_ARGUMENT for another kind, which is a {@linkplain IreeException#detail detail}
      */
     public static void requireRegular(String what, Path path) throws IOException {
         FileKind kind = of(path);
@@ -83,7 +83,9 @@ public enum FileKind {
                                     kind.text,
                                     kind == DIRECTORY
                                             ? "name the file in it"
-                                            : "name the file itself, or write what is read there into one"));
+                                            : "name the file itself, or write what is read there into one"),
+                    null,
+                    kind);
         }
     }
 }

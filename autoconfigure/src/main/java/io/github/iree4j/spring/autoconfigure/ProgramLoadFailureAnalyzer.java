@@ -15,6 +15,7 @@ import io.github.iree4j.spring.IntegrityFault;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.WarmUpFault;
+import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.UnresolvedImport;
@@ -178,7 +179,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (failure.code() == StatusCode.INCOMPATIBLE) {
             return "Recompile the program with another release of iree-compile: it requires a feature that this runtime does not have. 'bin/iree4j dump' shows its imports.";
         }
-        if (failure.code() == StatusCode.UNAVAILABLE) {
+        if (failure.code() == StatusCode.UNAVAILABLE || failure.detail(FileKind.class) != null) {
             return "Make sure that '%s.location' is a file that the application may read.".formatted(module);
         }
         return "Inspect the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";

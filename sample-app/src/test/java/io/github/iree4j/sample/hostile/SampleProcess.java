@@ -42,7 +42,10 @@ final class SampleProcess implements AutoCloseable {
                 "--spring.profiles.active=production,models",
                 "--management.server.port=0",
                 "--spring.main.web-application-type=" + stack,
-                "--spring.main.banner-mode=off"));
+                "--spring.main.banner-mode=off",
+                // Tests have both servers on their class path; an application with Netty has no Tomcat beside it.
+                "--spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.actuate.web.server"
+                        + ".TomcatReactiveManagementContextAutoConfiguration"));
         command.addAll(List.of(properties));
         process = new ProcessBuilder(command)
                 .directory(directory.toFile())

@@ -11,20 +11,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timeline: a monotonically increasing value that work waits for and signals, with a record of what happened before each value.
+ * A timeline: a monotonically increasing value that work waits for and signals, with a record of the history before each
+ * value.
  *
- * <p>Values are 0 to {@link #MAXIMUM_VALUE}; signalling a value that is not above the current one is INVALID_ARGUMENT. A timeline may fail:
- * the first failure is final and reaches all current and future waiters, whatever value they wait for. When the last reference is released
- * while waiters remain, no signaller is left, so the waiters get CANCELLED; waiting alone therefore holds no reference.
+ * <p>Values are 0 to {@link #MAXIMUM_VALUE}; signalling a value at or below the current value is INVALID_ARGUMENT. A timeline may fail:
+ * the first failure is final and reaches all current and future waiters of any value. When the last reference is released while
+ * waiters remain, no signaller is left, so the waiters get CANCELLED; waiting alone therefore holds no reference.
  *
- * <p><b>History.</b> A queue attaches the frontiers of its operations: {@link #promise} when it issues an operation that will signal,
+ * <p><b>History.</b> A queue attaches the frontiers of its operations: {@link #promise} at the issue of an operation with a signal,
  * {@link #signal(long, Frontier)} when the operation has retired. A waiter for {@code v} inherits the frontier of the <em>earliest</em>
- * known signal at or above {@code v}, not of the latest: a timeline that happens to be further along creates no dependency. The last few
- * signals are remembered, and promises until their value is reached; an older value is answered by the oldest remembered signal above it.
- * See {@link #lookup}.
+ * known signal at or above {@code v}, not of the latest: a timeline further along creates no dependency. The last few
+ * signals are remembered, and promises until the promised value is reached. For an older value, the oldest remembered
+ * signal above the value is found. See {@link #lookup}.
  *
- * <p><b>Taint.</b> Values signalled by external code ({@link #signalExternal}) are tainted: what happened before them is unknown, so they
- * can be waited for but prove nothing. The next internal signal ends the taint.
+ * <p><b>Taint.</b> Values signalled by external code ({@link #signalExternal}) are tainted: the history before
+ * such a value is unknown, so a wait for the value is possible but proves nothing. The next internal signal ends the taint.
  *
  * <p>Safe from any thread. Memory: everything done before {@code signal(v)} is visible to a thread that sees {@code v} reached. Signals,
  * failures and reads of values are sequentially consistent across all timelines. The points of a {@link Fence} are signalled, or failed, as
@@ -32,19 +33,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TimelineSemaphore extends Resource {
     /*
-     * value and failure are written under `lock` and read without it. The thread that unlinks a waiter under `lock` owns its delivery (or
-     * has cancelled it). `history` records what is known about values and changes under `lock` together with the value.
+     * value and failure are written under `lock` and read without it. The thread that unlinks a waiter under `lock` owns the
+     * delivery (or has cancelled the waiter). `history` records the knowledge about values and changes under `lock` together with the value.
      *
      *   value >= 0   the value
-     *   value < 0    hidden: ~value is the value before a change together with other timelines (FenceEvent), which holds `lock`; a reader
+     *   value < 0    hidden: ~value is the value before a change together with other timelines (a FenceEvent, holding `lock`); a reader
      *                waits for the end of the change
      *
      * SEM-1: a thread that sees value v sees all writes before signal(v) (volatile write and read of `value`).
-     * SEM-2: a waiter is delivered or cancelled exactly once (unlinked under `lock`, delivered outside it).
+     * SEM-2: a waiter is delivered or cancelled exactly once (unlinked under `lock`, delivered outside).
      * SEM-3: no waiter is lost: the value is tested again and the waiter linked under the `lock` that signal() holds.
-     * SEM-6: value is volatile, not just released: two threads that each signal one timeline and read the other cannot both miss the
-     * signal.
-     * SEM-7: the first failure is final and reaches every waiter: it is set, and waiters are unlinked or refused, under `lock`.
+     * SEM-6: value is volatile, not just released: of two threads, each signalling one timeline and reading the other, at
+     * least one sees the signal.
+     * SEM-7: the first failure is final and reaches every waiter: the failure is set, and waiters are unlinked or refused, under `lock`.
      * SEM-8: a value with several signallers is reached once, by the last: signals are counted, and promises refused, under `lock`.
      */
 
@@ -56,7 +57,7 @@ public final class TimelineSemaphore extends Resource {
     private final SignalHistory history;
 
     private volatile @Nullable QueuePlace
-            home; // the first queue that used this; this and the next two are written under lock
+            home; // the first queue with a use; this and the next two fields are written under lock
     private volatile SemaphoreScope used = SemaphoreScope.QUEUE_LOCAL; // the widest between home and others
     private volatile boolean kept; // the history is full and complete
 
@@ -69,7 +70,7 @@ public final class TimelineSemaphore extends Resource {
 
     private volatile long id; // 0 until id() is called; written under NEXT_ID
 
-    private Object name = ""; // written without order: any value that is seen is whole
+    private Object name = ""; // written without order: any visible value is whole
 
     private static final AtomicLong NEXT_ID = new AtomicLong();
 
@@ -85,7 +86,7 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Creates a timeline with the default options.
      *
-     * @param initialValue where it starts; not negative
+     * @param initialValue the first value; not negative
      * @return the timeline; the caller closes it
      */
     public static TimelineSemaphore create(long initialValue) {
@@ -95,7 +96,7 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Creates a timeline.
      *
-     * @param options its start, scope and history
+     * @param options the first value, the scope and the history
      * @return the timeline; the caller closes it
      */
     public static TimelineSemaphore create(SemaphoreOptions options) {
@@ -103,18 +104,18 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Returns which queues may use this.
+     * Returns the range of queues allowed to use this timeline.
      *
-     * @return the scope it was created with
+     * @return the scope given at creation
      */
     public SemaphoreScope scope() {
         return scope;
     }
 
     /**
-     * Returns how far the queues that have used this are from one another: the narrowest scope that would have done so far.
+     * Returns the narrowest scope sufficient for all uses so far, given by the distance between the queues.
      *
-     * @return QUEUE_LOCAL while one queue alone does, or none, up to PROCESS_LOCAL; never wider than {@link #scope()}, and never narrower
+     * @return QUEUE_LOCAL for at most one queue, up to PROCESS_LOCAL; never wider than {@link #scope()}, and never narrower
      *     than before
      */
     public SemaphoreScope usedScope() {
@@ -122,11 +123,11 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Checks that a queue may wait for or signal this, and records the use. The first queue becomes the home, from which scopes are
-     * measured; each further queue widens {@link #usedScope()} as needed.
+     * Checks that a queue may wait for or signal this timeline, and records the use. The first queue becomes the home,
+     * the origin of scopes; each further queue widens {@link #usedScope()} as needed.
      *
      * @param place the queue
-     * @throws IreeException FAILED_PRECONDITION when the scope is too narrow, naming the one to ask for
+     * @throws IreeException FAILED_PRECONDITION when the scope is too narrow, naming the required scope
      */
     @SuppressWarnings("ReferenceEquality") // the fast path
     public void checkUse(QueuePlace place) {
@@ -136,7 +137,7 @@ public final class TimelineSemaphore extends Resource {
         }
         if (first != place) {
             SemaphoreScope needed = first.scopeWith(place);
-            if (!scope.includes(needed)) { // the text only when it is needed
+            if (!scope.includes(needed)) { // the text only for a failure
                 scope.require(needed, "use by queue '" + place + "' after queue '" + first + "'");
             }
             if (!kept || !used.includes(needed)) { // SCOPE-2: no other queue proceeds before the history is complete
@@ -145,7 +146,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Makes a place the home unless there is one; returns the home. */
+    /** Makes a place the home, unless there is a home already; returns the home. */
     private QueuePlace settle(QueuePlace place) {
         lock.lock();
         try {
@@ -186,8 +187,9 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Switches to the full history, which records each recent signal and every promise. The switch happens by itself once a second queue or
-     * external code uses the timeline; a timeline used by one queue records only the last signal and the last promise. Idempotent.
+     * Switches to the full history with each recent signal and every promise. The first use by a second queue or by
+     * external code switches too; a timeline used by a single queue records only the last signal and the last promise.
+     * Idempotent.
      */
     public void keepHistory() {
         if (kept) {
@@ -237,7 +239,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Whether the frontier was produced by the only queue that has used this so far. */
+    /** Returns whether the frontier was produced by the only queue with a use so far. */
     boolean isOwn(Frontier frontier) {
         QueuePlace first = home;
         return first != null && frontier.producerAxis() == first.axis() && used == SemaphoreScope.QUEUE_LOCAL;
@@ -253,7 +255,7 @@ public final class TimelineSemaphore extends Resource {
         return now >= 0 ? now : shownValue();
     }
 
-    /** The value after the change that hides it. */
+    /** Returns the value after a hiding change. */
     private long shownValue() {
         lock.lock();
         try {
@@ -278,18 +280,18 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Returns whether the value is reached and the timeline has not failed.
      *
-     * @param minimum the value asked for
-     * @return true if a wait for it would succeed at once
+     * @param minimum the value in question
+     * @return true if a wait for the value would succeed at once
      */
     public boolean isReached(long minimum) {
         return value() >= minimum && failure == null;
     }
 
     /**
-     * Returns whether external code reached a value, so that what happened before it is unknown.
+     * Returns whether external code reached a value, so that the history before the value is unknown.
      *
-     * @param reached the value asked for
-     * @return false for a value whose history is known, and for one that is not reached
+     * @param reached the value in question
+     * @return false for a value with a known history, and for an unreached value
      */
     public boolean isTainted(long reached) {
         // Read the value first: a signal writes the watermark before the value.
@@ -297,10 +299,10 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Finds what is known about reaching a value: the earliest signal or promise at or above it. Normally lock-free; allocates nothing.
+     * Finds the earliest signal or promise at or above a value. Normally lock-free; allocates nothing.
      * Does not report failure: check {@link #failure()} afterwards.
      *
-     * @param minimum the value asked for
+     * @param minimum the value in question
      * @param out filled in; contents are undefined when false is returned
      * @return false when the value is neither reached nor promised
      */
@@ -309,10 +311,10 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Returns what happens before a value is reached: the frontier of the earliest known signal or promise at or above it.
+     * Returns the frontier before a value: of the earliest known signal or promise at or above the value.
      *
-     * @param minimum the value asked for
-     * @return the frontier, {@link Frontier#UNKNOWN} of a tainted value, or null when it is neither reached nor promised
+     * @param minimum the value in question
+     * @return the frontier, {@link Frontier#UNKNOWN} of a tainted value, or null for a value neither reached nor promised
      */
     public @Nullable Frontier frontierAt(long minimum) {
         SignalRecord found = new SignalRecord();
@@ -320,11 +322,11 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Promises that an issued operation will signal a value, and records what happens before that. Promises may be made in any order of
-     * values and stay until their value is reached or passed, or the timeline fails.
+     * Promises a signal of a value by an issued operation, and records the operation's frontier. Promises may be made in
+     * any order of values and stay until the value is reached or passed, or the timeline fails.
      *
      * @param next the value
-     * @param frontier the operation's frontier; it has a producer
+     * @param frontier the operation's frontier, with a producer
      * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed; the signal will
      *     then be refused too, unless the other promise is broken
      * @throws IreeException INVALID_ARGUMENT when the frontier has no producer or the value is above {@link #MAXIMUM_VALUE}
@@ -340,10 +342,10 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Promises that external code will signal a value, and records a primitive that devices can wait for meanwhile.
+     * Promises a signal of a value by external code, and records a primitive for waits of devices until then.
      *
      * @param next the value
-     * @param primitive a primitive that some backends can wait for, such as an imported event
+     * @param primitive a primitive accepted in waits of some backends, such as an imported event
      * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed
      * @throws IreeException INVALID_ARGUMENT when the value is above {@link #MAXIMUM_VALUE}
      */
@@ -355,13 +357,13 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Returns whether something on the host waits for the value, or a lower one, to be reached.
+     * Returns whether something on the host waits for the value, or for a lower value.
      *
      * @param next the value
-     * @return true if a signal of it would call or wake something now
+     * @return true if a signal of the value would call or wake something now
      */
     public boolean isAwaited(long next) {
-        if (waiters == null) { // plain read: a waiter that this misses registers concurrently
+        if (waiters == null) { // plain read: a missed waiter registers concurrently
             return false;
         }
         lock.lock();
@@ -384,7 +386,7 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter knowing;
         lock.lock();
         try {
-            // A joint value takes no promise: which signal is the last is known only afterwards.
+            // A joint value takes no promise: the last signal is known only afterwards.
             if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what, own)) {
                 return false;
             }
@@ -396,16 +398,16 @@ public final class TimelineSemaphore extends Resource {
         return true;
     }
 
-    /** Under the lock: unlinks the waiters for at most that value or a promise of it. */
+    /** Under the lock: unlinks the waiters for values up to the limit, and for promises of such values. */
     private @Nullable SemaphoreWaiter takeWaiters(long limit) {
         return waiters == null ? null : waiters.takeReached(limit);
     }
 
     /**
-     * Withdraws an external promise if it is still recorded.
+     * Withdraws a recorded external promise.
      *
      * @param next the value
-     * @param primitive what {@link #promiseExternal} was given
+     * @param primitive the primitive given to {@link #promiseExternal}
      */
     public void withdrawPromise(long next, Object primitive) {
         lock.lock();
@@ -417,12 +419,12 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Advances the timeline from the host and runs the timepoints that become due. The value gets an empty frontier, which is not the same
-     * as taint: a waiter inherits no dependency. A promise of the value does not count as kept: only the operation that made it can keep
-     * it, by {@link #signal(long, Frontier)}.
+     * Advances the timeline from the host and runs the timepoints that become due. The value gets an empty frontier.
+     * Unlike taint, an empty frontier proves something: a waiter inherits no dependency. A promise of the value does
+     * not count as kept: only the promising operation can keep the promise, by {@link #signal(long, Frontier)}.
      *
-     * @param next the new value, above the current one
-     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
+     * @param next the new value, above the current value
+     * @throws IreeException INVALID_ARGUMENT when not above the current value; the failure of a failed timeline
      */
     public void signal(long next) {
         signal(next, Frontier.EMPTY);
@@ -431,10 +433,10 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Advances the timeline and runs the timepoints that become due.
      *
-     * @param next the new value, above the current one
-     * @param frontier what happens before: the frontier of the signalling operation. A tainted frontier without a producer means that
-     *     external code was involved, as in {@link #signalExternal}
-     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
+     * @param next the new value, above the current value
+     * @param frontier the frontier of the signalling operation. A tainted frontier without a producer shows the
+     *     involvement of external code, as in {@link #signalExternal}
+     * @throws IreeException INVALID_ARGUMENT when not above the current value; the failure of a failed timeline
      */
     public void signal(long next, Frontier frontier) {
         SemaphoreWaiter due = null;
@@ -459,16 +461,16 @@ public final class TimelineSemaphore extends Resource {
      * Advances the timeline on behalf of external code, and runs the timepoints that become due. The values are tainted until the next
      * internal signal.
      *
-     * @param next the new value, above the current one
-     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
+     * @param next the new value, above the current value
+     * @throws IreeException INVALID_ARGUMENT when not above the current value; the failure of a failed timeline
      */
     public void signalExternal(long next) {
         signal(next, Frontier.UNKNOWN);
     }
 
     /**
-     * Makes a value joint: reached by the last of several signals, not by the first. Promises of a joint value are not recorded; what
-     * happens before any of the signals happens before the value.
+     * Makes a value joint: reached by the last of several signals, not by the first. Promises of a joint value are not recorded;
+     * the history before any of the signals belongs to the value.
      *
      * @param next the value, neither reached nor promised
      * @param signals the number of signals, at least 1
@@ -485,8 +487,8 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Counts one more signaller of a value, which is reached when all counted signallers have signalled. For queues that accept work before
-     * it runs.
+     * Counts another signaller of a value. The value is reached when all counted signallers have signalled. For queues
+     * that accept work in advance.
      *
      * @param next the value, neither reached nor, unless {@link #expectSignals} counted on it, promised
      * @throws IreeException INVALID_ARGUMENT when the value is reached or promised
@@ -497,9 +499,9 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Counts {@code expected} signals, or one more signaller if 0; false when the value is reached or promised already. */
+    /** Counts {@code expected} signals, or another signaller if 0; false when the value is reached or promised already. */
     private boolean count(long next, int expected) {
-        keepHistory(); // a brief history does not know which values are promised
+        keepHistory(); // a brief history does not know the promised values
         lock.lock();
         try {
             if (!acceptsSignaller(next)) {
@@ -569,7 +571,7 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Names this timeline in reports.
      *
-     * @param wanted its text is the name, asked for when it is needed; must not change
+     * @param wanted an object with the name as text, requested on demand; must not change
      */
     public void setName(Object wanted) {
         name = Objects.requireNonNull(wanted, "wanted");
@@ -578,14 +580,14 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Returns the name of this timeline.
      *
-     * @return what {@link #setName} was given, as text; empty for none
+     * @return the text of the object given to {@link #setName}; empty for none
      */
     public String name() {
         return name.toString();
     }
 
     /**
-     * Returns the last value whose history is known; values reached above it were signalled externally.
+     * Returns the last value with a known history; values reached above were signalled externally.
      *
      * @return at most {@link #value()}
      */
@@ -594,9 +596,9 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Fails the timeline permanently; ignored if it has failed before.
+     * Fails the timeline permanently; ignored for a failed timeline.
      *
-     * @param cause why; every waiter gets it
+     * @param cause the cause, passed to every waiter
      */
     public void fail(IreeException cause) {
         Objects.requireNonNull(cause, "cause");
@@ -614,10 +616,10 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter.deliver(due, at, cause);
     }
 
-    // ---- The steps of a change. A FenceEvent takes each of them for all of its timelines before the next.
+    // ---- The steps of a change. A FenceEvent takes each step for all timelines of the fence before the next step.
 
-    /** Before the lock is taken: prepares the history for a signal. Returns whether it comes from the only queue that uses this. */
-    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
+    /** Before the lock is taken: prepares the history for a signal. Returns whether the signal comes from the only queue in use. */
+    @SuppressWarnings("ReferenceEquality") // EMPTY is a single object
     boolean expect(Frontier frontier) {
         boolean own = isOwn(frontier);
         if (!own && frontier != Frontier.EMPTY) {
@@ -640,7 +642,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Under the lock: begins to signal a value that is accepted. Lookups wait until {@link #publish(long)}, which must follow.
+     * Under the lock: begins the signal of an accepted value. {@link #publish(long)} must follow; lookups wait until then.
      *
      * @return false, and nothing has begun, when further signals of the value are expected
      */
@@ -665,12 +667,12 @@ public final class TimelineSemaphore extends Resource {
         return true;
     }
 
-    /** Under the lock, with the history kept: whether a value takes one more signaller. */
+    /** Under the lock, with the history kept: returns whether a value takes another signaller. */
     boolean acceptsSignaller(long next) {
         return next > value && next <= MAXIMUM_VALUE && (failure != null || !history.isPromised(next));
     }
 
-    /** Under the lock: counts one more signaller of a value that takes it. */
+    /** Under the lock: counts another signaller of a value. */
     void countSignaller(long next) {
         joints().addSignaller(next);
     }
@@ -684,12 +686,12 @@ public final class TimelineSemaphore extends Resource {
         return points;
     }
 
-    /** Under the lock: hides value and failure until one of the next two. */
+    /** Under the lock: hides value and failure until {@code publish} or the failure below. */
     void hide() {
         value = ~value;
     }
 
-    /** Under the lock: ends what {@link #begin} began, and returns the waiters that become due. */
+    /** Under the lock: completes {@link #begin}, and returns the waiters that become due. */
     @Nullable
     SemaphoreWaiter publish(long next) {
         value = next; // SEM-1
@@ -697,7 +699,7 @@ public final class TimelineSemaphore extends Resource {
         return takeWaiters(next);
     }
 
-    /** Under the lock: fails a timeline that has not failed yet, and returns the waiters that become due. */
+    /** Under the lock: fails a timeline that has not failed, and returns the waiters that become due. */
     @Nullable
     SemaphoreWaiter publish(IreeException cause) {
         failure = cause;
@@ -708,8 +710,8 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Calls back once the value is reached or the timeline fails: on this thread if either has happened already, else on the thread that
-     * causes it.
+     * Calls back once the value is reached or the timeline fails: on this thread if either has happened already, otherwise on
+     * the thread of the signal or failure.
      *
      * @param minimum the value waited for
      * @param timepoint the callback
@@ -730,10 +732,11 @@ public final class TimelineSemaphore extends Resource {
 
     /**
      * Calls back once {@link #lookup} finds a value, promised or reached, or the timeline fails: on this thread if either has happened
-     * already, else on the thread that promises, signals or fails. For schedulers, which may let a device wait for a promise.
+     * already, otherwise on the thread of the promise, signal or failure. For schedulers, since a device may wait for a
+     * promise.
      *
      * @param minimum the value waited for
-     * @param timepoint the callback; it gets the value promised or reached
+     * @param timepoint the callback, with the value promised or reached
      * @return cancels the callback
      */
     public Cancellation whenPromised(long minimum, Timepoint timepoint) {
@@ -744,7 +747,7 @@ public final class TimelineSemaphore extends Resource {
         return waiter;
     }
 
-    /** Links a waiter; if its outcome is known already, sets the outcome and returns false. */
+    /** Links a waiter; for a known outcome, sets the outcome and returns false. */
     private boolean register(SemaphoreWaiter waiter) {
         lock.lock();
         try {
@@ -771,7 +774,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Blocks until the value is reached. A virtual thread that waits occupies no carrier.
+     * Blocks until the value is reached. A waiting virtual thread occupies no carrier.
      *
      * @param minimum the value waited for
      * @throws IreeException the timeline's failure; CANCELLED when interrupted (the thread stays interrupted)
@@ -781,7 +784,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Blocks until the value is reached or time runs out. A virtual thread that waits occupies no carrier.
+     * Blocks until the value is reached or time runs out. A waiting virtual thread occupies no carrier.
      *
      * @param minimum the value waited for
      * @param timeout the longest wait; zero only checks
@@ -791,7 +794,7 @@ public final class TimelineSemaphore extends Resource {
         await(minimum, WaitTime.nanos(timeout));
     }
 
-    /** Waits for at most that many nanoseconds. */
+    /** Waits for at most the given nanoseconds. */
     void await(long minimum, long timeoutNanos) {
         if (isReached(minimum)) {
             return;
@@ -841,7 +844,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Unlinks a waiter; false when it is unlinked already. */
+    /** Unlinks a waiter; returns false for an unlinked waiter. */
     boolean cancel(SemaphoreWaiter waiter) {
         lock.lock();
         try {

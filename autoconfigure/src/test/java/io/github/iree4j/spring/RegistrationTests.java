@@ -11,6 +11,8 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.lab.Scenario;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringReader;
@@ -19,6 +21,7 @@ import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -35,6 +38,9 @@ import tools.jackson.databind.json.JsonMapper;
 /** Registrations are complete, and the runtime is used only through its exported packages. */
 class RegistrationTests {
     private static final String R = "io.github.iree4j";
+
+    /** A class of each module of the runtime that the starter uses. */
+    private static final List<Class<?>> RUNTIME = List.of(IreeRuntime.class, FlightRecorder.class, Scenario.class);
 
     private static JavaClasses main;
 
@@ -116,21 +122,23 @@ class RegistrationTests {
     }
 
     private static Set<String> exportedByTheRuntime() throws IOException {
-        String runtime = IreeRuntime.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toString();
-        for (URL url : Collections.list(RegistrationTests.class.getClassLoader().getResources("module-info.class"))) {
-            if (url.toString().contains(runtime)) {
-                try (InputStream in = url.openStream()) {
-                    return ModuleDescriptor.read(in).exports().stream()
-                            .map(ModuleDescriptor.Exports::source)
-                            .collect(Collectors.toCollection(TreeSet::new));
-                }
+        Set<String> exported = new TreeSet<>();
+        for (Class<?> part : RUNTIME) {
+            String place =
+                    part.getProtectionDomain().getCodeSource().getLocation().toString();
+            URL descriptor =
+                    Collections.list(RegistrationTests.class.getClassLoader().getResources("module-info.class"))
+                            .stream()
+                            .filter(url -> url.toString().contains(place))
+                            .findAny()
+                            .orElseThrow(() -> new AssertionError("no module descriptor in " + place));
+            try (InputStream in = descriptor.openStream()) {
+                ModuleDescriptor.read(in).exports().stream()
+                        .map(ModuleDescriptor.Exports::source)
+                        .forEach(exported::add);
             }
         }
-        throw new AssertionError("no module descriptor in " + runtime);
+        return exported;
     }
 
     /** The text of a resource of this module, not of a jar that also contains it. */

@@ -56,11 +56,11 @@ class ComparisonTest {
                     }),
             new Section(
                     "Two queues of one device",
-                    "Events work; frontiers pass on what the producer knew.",
+                    "Events work; frontiers pass on the producer's knowledge.",
                     "cross-queue",
                     Scale.ONE,
-                    "**Borne out.** One wait in every way; only frontiers know the order of operations that do not wait for"
-                            + " one another.",
+                    "**Borne out.** One wait in every way; only frontiers know the order of operations without waits"
+                            + " for each other.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
@@ -69,12 +69,13 @@ class ComparisonTest {
                     }),
             new Section(
                     "Fork and join",
-                    "With events a join needs as many waits as there are branches; with frontiers what follows needs one.",
+                    "With events a join needs as many waits as there are branches; with frontiers the work behind the"
+                            + " join needs one.",
                     "fork-join",
                     new Scale(1, 2, 0),
-                    "**In part.** The join waits for each branch of another queue in every way: frontiers save no wait there,"
-                            + " nor behind it, where one queue's order suffices. What they add is the order of all"
-                            + " branches, in one vector.",
+                    "**In part.** The join waits for each branch of another queue in every way: frontiers save no wait"
+                            + " there, nor behind the join, where one queue's order suffices. Frontiers add the order"
+                            + " of all branches, in one vector.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
@@ -86,8 +87,8 @@ class ComparisonTest {
                     "With events the application must pass on every dependency itself.",
                     "transitive",
                     Scale.ONE,
-                    "**Borne out.** Waits that another wait implies are dropped, and the events with them. Time is not saved"
-                            + " where a wait costs the hardware nothing, as here.",
+                    "**Borne out.** Waits implied by another wait are dropped, together with their events. Time is not"
+                            + " saved where a wait costs the hardware nothing, as here.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         assertThat(c.way(FRONTIERS).waits())
@@ -97,14 +98,14 @@ class ComparisonTest {
                     }),
             new Section(
                     "Work submitted before what it waits for",
-                    "With events a scheduler must ask the client, or have the whole graph; with frontiers it pipelines the"
-                            + " work at once.",
+                    "With events a scheduler must ask the client, or have the whole graph; with frontiers the"
+                            + " scheduler pipelines the work at once.",
                     "submit-before-wait",
                     Scale.ONE,
-                    "**In part.** With events nothing is pipelined, and the host's delay is paid for each step. But plain"
-                            + " timelines do as well as frontiers. And nothing is free of the host: the scheduler holds an"
-                            + " operation back until its producer is submitted, in every way, since it does not let"
-                            + " hardware wait for what may never come.",
+                    "**In part.** With events nothing is pipelined, and the host's delay is paid for each step. But"
+                            + " plain timelines do as well as frontiers. And nothing is free of the host: the"
+                            + " scheduler holds an operation back until its producer is submitted, in every way,"
+                            + " since the scheduler does not let hardware wait for a signal that may never come.",
                     c -> {
                         assertThat(c.way(EVENTS).pipelined()).isZero();
                         assertThat(c.way(EVENTS).makespan())
@@ -121,9 +122,10 @@ class ComparisonTest {
                     "With events a buffer is tracked by one event for each use; a death frontier has a constant size.",
                     "buffer-reuse",
                     Scale.ONE,
-                    "**In part.** Tracking by events grows with uses, and a frontier does not: it grows with the queues in the"
-                            + " past of the uses, up to 12 entries. A plain timeline for each queue needs less still."
-                            + " What it cannot do is to show that the past of a use is over too, and so drop waits.",
+                    "**In part.** Tracking by events grows with uses, and a frontier does not: it grows with the"
+                            + " queues in the past of the uses, up to 12 entries. A plain timeline for each queue"
+                            + " needs less still. But a plain timeline cannot prove the end of a use's past, and so"
+                            + " drop waits.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         assertThat(c.way(EVENTS).trackingBytes())
@@ -139,11 +141,11 @@ class ComparisonTest {
                             + " memory freed by one is at once free for the other.",
                     "independent",
                     new Scale(2, 1, 0),
-                    "**Not borne out.** On a shared queue unrelated operations are ordered just as much in every way: the"
-                            + " queue orders them, not the tracking. With placement `lanes` there are none in any way."
-                            + " Nor does a frontier that lacks an axis prove that memory is free: it is free once the other"
-                            + " workload's operations have completed, which the runtime looks up ([memory](memory.md)), or"
-                            + " when it is waited for.",
+                    "**Not borne out.** On a shared queue unrelated operations are ordered just as much in every way:"
+                            + " the queue orders them, not the tracking. With placement `lanes` there are none in any"
+                            + " way. Nor does the absence of an axis in a frontier prove memory free: the memory is"
+                            + " free once the other workload's operations have completed, as looked up by the runtime"
+                            + " ([memory](memory.md)), or when their completion is waited for.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::strangers);
@@ -151,12 +153,13 @@ class ComparisonTest {
                     }),
             new Section(
                     "Speculation",
-                    "With events nothing tells speculative work from verified work; with frontiers the verifier's axis does.",
+                    "With events nothing distinguishes speculative work from verified work; with frontiers the"
+                            + " verifier's axis does.",
                     "spec-decode",
                     new Scale(1, 2, 0),
-                    "**Borne out.** The schedule is the same in every way. Only with frontiers does every operation show"
-                            + " whether it follows the verifier: the first drafts do not, the drafts of the second round,"
-                            + " which follow the output of the first, do.",
+                    "**Borne out.** The schedule is the same in every way. Only with frontiers does every operation"
+                            + " show whether it follows the verifier: the first drafts do not; the drafts of the"
+                            + " second round do, since they follow the output of the first.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
@@ -165,13 +168,13 @@ class ComparisonTest {
                     }),
             new Section(
                     "Pipelining behind a wait",
-                    "Work that is with the hardware before its inputs exist is never slower than work that waits on the host.",
+                    "Work given to the hardware before its inputs exist is never slower than work waiting on the host.",
                     "checkpoint-paging",
                     new Scale(2, 3, 0),
-                    "**Not borne out.** A queue that has taken an operation early cannot run anything behind it until its wait"
-                            + " is over. Where operations of two workloads meet on one queue, the host that holds one back"
-                            + " lets the other pass. More queues, or lanes that take what is ready, avoid that in every"
-                            + " way.",
+                    "**Not borne out.** A queue given an operation early cannot run anything behind the operation"
+                            + " until the wait has ended. If operations of two workloads meet on one queue, a host"
+                            + " holding back one operation lets the other pass. More queues, or lanes taking ready"
+                            + " operations, avoid the delay in every way.",
                     c -> {
                         assertThat(c.way(EVENTS).makespan())
                                 .isLessThan(c.way(FRONTIERS).makespan());
@@ -198,23 +201,23 @@ class ComparisonTest {
     private static final String HEAD = """
             # Events, timelines and frontiers, measured
 
-            What follows is generated by `ComparisonTest` from runs in the [laboratory](lab.md); the test also checks the
-            facts that each conclusion rests on, and `-Diree4j.docs.update=true` writes the page. `bin/iree4j lab compare
+            This page is generated by `ComparisonTest` from runs in the [laboratory](lab.md); the test also checks the
+            facts behind each conclusion, and `-Diree4j.docs.update=true` writes the page. `bin/iree4j lab compare
             SCENARIO` prints the table of any scenario.
 
-            The same scheduler runs each scenario three times on virtual devices, each lane a queue that runs its
-            operations in order; the host learns of an end one tick late. **Events**: nothing but the order of a queue
-            implies a wait, and there is nothing to wait for until the producer is on its queue: until then the host holds
-            the operation back, and for lack of any notice of a recording it waits for the producer's end. **Timelines**:
-            the same, but the hardware can wait for a promised value. **Frontiers**: a wait is dropped when the queue, or
-            another wait, implies it. A wait costs virtual hardware no time, so that fewer waits show as such and not as a
+            The same scheduler runs each scenario three times on virtual devices, each lane a queue running its
+            operations in order; the host learns of an end one tick late. **Events**: only the order of a queue implies
+            a wait, and there is nothing to wait for until the producer is on its queue: until then the host holds the
+            operation back, and, without any notice of a recording, waits for the producer's end. **Timelines**: the
+            same, but the hardware can wait for a promised value. **Frontiers**: a wait is dropped when the queue, or
+            another wait, implies it. A wait costs virtual hardware no time, so fewer waits show as such and not as a
             shorter makespan.
 
             Read off the runs: times, waits, checks by the host, operations held back or pipelined (with the hardware
-            before their inputs exist), orders, and the places on queues that others wait for, which are the events of the
-            third way. Counted from the scenario: one event for each wait for another queue in the first way, and bytes of
-            tracking in the first two (8 for a reference to an event, 16 for a timeline and its value). A pair is unrelated
-            when no chain of timelines links its workloads.
+            before their inputs exist), orders, and the places on queues waited for by others, counted as the events of
+            the third way. Counted from the scenario: one event for each wait for another queue in the first way, and
+            bytes of tracking in the first two (8 for a reference to an event, 16 for a timeline and its value). A pair
+            is unrelated when no chain of timelines links its workloads.
             """;
 
     private static String page() {

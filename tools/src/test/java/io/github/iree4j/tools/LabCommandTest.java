@@ -38,7 +38,7 @@ class LabCommandTest {
         CommandLineRun run = iree4j("lab", "run", "late-waiter", "--json");
         assertThat(run.status()).as(run.err()).isZero();
         assertThat(run.out())
-                .isEqualTo(Files.readString(Path.of("../runtime-core/src/test/resources/lab/late-waiter.json")));
+                .isEqualTo(Files.readString(Path.of("../laboratory/src/test/resources/lab/late-waiter.json")));
     }
 
     @Test

@@ -6,13 +6,16 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.lab.Scenario;
 import java.net.URL;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -69,27 +72,30 @@ class IreeRuntimeHintsTests {
         }
     }
 
-    /** Whatever lies beside the runtime's classes is there to be read. */
+    /** Whatever lies beside the classes of the runtime, the recorder and the laboratory is there to be read. */
     @Test
     void everyFileOfTheRuntimeIsAResource() throws Exception {
-        Path classes = Path.of(IreeRuntime.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI());
+        List<String> resources = new ArrayList<>();
+        for (Class<?> part : List.of(IreeRuntime.class, FlightRecorder.class, Scenario.class)) {
+            resources.addAll(resourcesBeside(part));
+        }
+        assertThat(resources)
+                .contains("io/github/iree4j/lab/scenarios/pipeline.yaml")
+                .allSatisfy(name -> assertThat(RuntimeHintsPredicates.resource().forResource(name))
+                        .accepts(hints));
+    }
+
+    private static List<String> resourcesBeside(Class<?> part) throws Exception {
+        Path classes =
+                Path.of(part.getProtectionDomain().getCodeSource().getLocation().toURI());
         try (FileSystem jar = Files.isDirectory(classes) ? null : FileSystems.newFileSystem(classes);
                 Stream<Path> files = Files.walk(jar == null ? classes : jar.getPath("/"))) {
             Path root = jar == null ? classes : jar.getPath("/");
-            List<String> resources = files.filter(Files::isRegularFile)
+            return files.filter(Files::isRegularFile)
                     .map(file -> root.relativize(file).toString())
                     .filter(name ->
                             !name.endsWith(".class") && !name.matches("META-INF/(MANIFEST.MF|LICENSE|NOTICE|maven/.*)"))
                     .toList();
-            assertThat(resources).contains("io/github/iree4j/lab/scenarios/pipeline.yaml");
-            assertThat(resources)
-                    .allSatisfy(
-                            name -> assertThat(RuntimeHintsPredicates.resource().forResource(name))
-                                    .accepts(hints));
         }
     }
 

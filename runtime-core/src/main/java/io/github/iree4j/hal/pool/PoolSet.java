@@ -183,7 +183,7 @@ public final class PoolSet implements AutoCloseable {
     /** Tries the fast path: a pool has memory, so no slab is needed and no callback becomes due. */
     private @Nullable Reservation present(Pool pool, ReservationRequest request) {
         synchronized (lock) {
-            slabs.begin(false, false);
+            slabs.begin(false, null);
             Reservation reservation = allotment.admit(pool, request, false);
             if (reservation != null) {
                 allotment.countRefusals(pool);
@@ -357,7 +357,7 @@ public final class PoolSet implements AutoCloseable {
         try {
             SlabExchange exchange;
             synchronized (lock) {
-                slabs.begin(true, false);
+                slabs.begin(true, null);
                 action.run();
                 exchange = slabs.takeExchange();
             }

@@ -31,7 +31,7 @@ final class Slabs {
     private long peak;
     private SlabExchange exchange = SlabExchange.NONE;
     private boolean mayGrow;
-    private boolean grown;
+    private @Nullable Growth grown;
     private int growing; // number of slabs decided on but not arrived
     private long arrivals; // number of slabs arrived, or refused by the provider
     private int leaving; // number of slabs given up but not back at the provider
@@ -69,15 +69,20 @@ final class Slabs {
      * Begins a round of decisions.
      *
      * @param growing whether one slab may be acquired
-     * @param after whether a slab was acquired just before for this round
+     * @param after the growth just before, for this round; null without a growth
      */
-    void begin(boolean growing, boolean after) {
+    void begin(boolean growing, @Nullable Growth after) {
         mayGrow = growing;
         grown = after;
     }
 
     boolean hasGrown() {
-        return grown;
+        return grown != null;
+    }
+
+    /** Returns whether a request of so many bytes may find its memory in the slab acquired for this round. */
+    boolean hasGrownFor(Pool pool, long length) {
+        return grown != null && grown.pool.equals(pool) && length <= grown.size;
     }
 
     /** Whether memory is being acquired, a long operation unknown to queues. */

@@ -112,7 +112,7 @@ final class Supply {
                 long arrivals;
                 synchronized (lock) {
                     boolean mayGrow = arrival == null || arrived(arrival);
-                    slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, growths > 0);
+                    slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, arrival == null ? null : arrival.growth());
                     try {
                         reservation = allotment.admit(pool, request, true);
                     } catch (IreeException e) {
@@ -131,8 +131,8 @@ final class Supply {
                             waiter = listener == null ? null : allotment.join(pool, request, listener);
                         }
                     }
-                    if (growth == null && growths > 0) { // requests have joined meanwhile, and more may fit
-                        slabs.begin(true, true);
+                    if (growth == null && arrival != null) { // requests have joined meanwhile, and more may fit
+                        slabs.begin(true, arrival.growth());
                         allotment.serve();
                         others = slabs.takeExchange();
                     }
@@ -166,12 +166,11 @@ final class Supply {
         for (SlabExchange exchange = decided; exchange != SlabExchange.NONE; growths++) {
             giveBack(exchange);
             Arrival arrival = exchange.growth == null ? null : acquire(exchange.growth);
-            SlabExchange next =
-                    arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival, growths);
+            SlabExchange next = arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival);
             carriedOut(exchange);
             exchange = next;
-            if (arrival == null && next.growth != null) { // this thread only returns slabs
-                growthExecutor.execute(() -> run(next));
+            if (next.growth != null && (arrival == null || growths >= GROWTHS_AT_ONCE)) {
+                growthExecutor.execute(() -> run(next)); // this thread only returns slabs, or has acquired its share
                 return;
             }
         }
@@ -198,16 +197,16 @@ final class Supply {
      * Serves the line after an exchange: its slab has arrived, or could not be acquired, or the exchange has only returned
      * slabs. Returns the next exchange. Waiters are notified after the unlock.
      */
-    private SlabExchange serve(@Nullable Arrival arrival, int growths) {
+    private SlabExchange serve(@Nullable Arrival arrival) {
         boolean held = HeldCallbacks.begin();
         try {
             synchronized (lock) {
                 IreeException failure = arrival == null ? null : arrival.failure();
                 if (arrival == null || arrived(arrival) || failure == null) {
-                    slabs.begin(growths < GROWTHS_AT_ONCE, arrival != null);
+                    slabs.begin(true, arrival == null ? null : arrival.growth());
                     allotment.serve(); // POOL-6
                 } else if (isFinal(failure)) {
-                    slabs.begin(true, true); // for the requests behind the first
+                    slabs.begin(true, arrival.growth()); // for the requests behind the first
                     allotment.failFirst(arrival.growth().pool(), failure);
                     allotment.serve(); // POOL-6: others too, where no request waits for this pool any more
                 }

@@ -86,7 +86,7 @@ final class Turns {
     private boolean isApart(Pool pool, long length, @Nullable Waiter first) {
         return first != null
                 && pool.options.memoryType() != first.pool.options.memoryType()
-                && first.length + (slabs.hasGrown() ? 0 : length) <= slabs.budget - slabs.bytes();
+                && first.length + (slabs.hasGrownFor(pool, length) ? 0 : length) <= slabs.budget - slabs.bytes();
     }
 
     private boolean admits(

@@ -18,6 +18,21 @@ import org.junit.jupiter.api.Test;
 /** Slabs from the system: shortage, failures, exceptions, and when slabs are returned. */
 class SlabSupplyTest extends MemoryLine {
     @Test
+    void everyRequestThatFitsIsGrantedHoweverManySlabsThatTakesThoughTheDeviceIsBusy() {
+        PoolSet set = builder(64 * 64)
+                .busy(() -> true)
+                .pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE))
+                .build();
+        ask(set, "holder", 64 * 64);
+        for (int i = 0; i < 40; i++) {
+            ask(set, "waiting " + i, 64);
+        }
+        release("holder");
+        assertThat(order).hasSize(41);
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
     void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsInUse() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;

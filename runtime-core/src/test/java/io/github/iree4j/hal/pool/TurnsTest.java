@@ -103,11 +103,15 @@ class TurnsTest extends KnotLine {
 
     private void waitForAllOfAKind() {
         assertThat(reserve(1, LITTLE)).isNotNull();
+        overtakeOfAKind();
+        assertThat(reserve(1, LITTLE)).as("it has a claim").isNull();
+    }
+
+    private void overtakeOfAKind() {
         set.reserve(ReservationRequest.of(2 * UNIT).withMemory(1, 0), (_, _) -> {});
         for (int i = 0; i < Turns.OVERTAKINGS; i++) {
             Objects.requireNonNull(reserve(1, LITTLE)).release(Frontier.EMPTY);
         }
-        assertThat(reserve(1, LITTLE)).as("it has a claim").isNull();
     }
 
     @Test
@@ -119,6 +123,22 @@ class TurnsTest extends KnotLine {
         assertThat(reserve(2, UNIT))
                 .as("beside the two units that it waits for")
                 .isNull();
+    }
+
+    @Test
+    void theSlabOfOneRequestIsNoReasonToGrowForALongerOneThatMayNotKeepItsOwn() {
+        set = kinds(10 * UNIT);
+        assertThat(reserve(2, 4 * UNIT)).isNotNull();
+        Reservation blocker = Objects.requireNonNull(reserve(2, 4 * UNIT));
+        assertThat(reserve(1, LITTLE)).isNotNull();
+        overtakeOfAKind();
+        set.reserve(ReservationRequest.of(4 * UNIT).withMemory(2, 0), (_, _) -> order.add("longer"));
+        set.reserve(ReservationRequest.of(2 * UNIT).withMemory(2, 0), (_, _) -> order.add("shorter"));
+        assertThat(order).isEmpty();
+        int asked = slabs.asked;
+        blocker.release(Frontier.EMPTY);
+        assertThat(order).containsExactly("shorter");
+        assertThat(slabs.asked - asked).isEqualTo(1);
     }
 
     @Test

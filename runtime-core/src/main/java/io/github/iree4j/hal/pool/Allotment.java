@@ -128,6 +128,11 @@ final class Allotment {
         return length;
     }
 
+    /** The number of grants so far. */
+    long grants() {
+        return turns.grants();
+    }
+
     /** Counts the reason for the last request's refused blocks, if any. */
     void countRefusals(Pool pool) {
         pool.refused(match);

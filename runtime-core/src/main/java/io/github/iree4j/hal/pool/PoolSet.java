@@ -10,7 +10,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -71,7 +70,6 @@ public final class PoolSet implements AutoCloseable {
     private final Allotment allotment;
     private final Retention retention;
     private final Supply supply;
-    private final Executor growth; // mapping and clearing memory takes long
     private final AtomicLong ages = new AtomicLong();
     private boolean closed;
 
@@ -79,7 +77,6 @@ public final class PoolSet implements AutoCloseable {
         this.deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
         DeathWatch deathWatch = new DeathWatch(builder.tracker, deaths, this::completed);
         SlabProvider provider = builder.provider;
-        this.growth = builder.growth;
         this.slabs = new Slabs(builder.budget, deaths);
         Waste waste = new Waste(builder.waste);
         this.pools = builder.pools.stream()
@@ -88,7 +85,7 @@ public final class PoolSet implements AutoCloseable {
         this.gate = new AdmissionGate(builder, number);
         this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch, gate);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
-        this.supply = new Supply(lock, provider, slabs, pools, allotment, retention, growth);
+        this.supply = new Supply(lock, provider, slabs, pools, allotment, retention, builder.growth);
     }
 
     /**
@@ -362,8 +359,7 @@ public final class PoolSet implements AutoCloseable {
                 exchange = slabs.takeExchange();
             }
             if (exchange != SlabExchange.NONE) {
-                Runnable run = () -> supply.run(exchange);
-                HeldCallbacks.run(exchange.growth == null ? run : () -> growth.execute(run));
+                HeldCallbacks.run(() -> supply.carryOut(exchange));
             }
         } finally {
             HeldCallbacks.end(held);

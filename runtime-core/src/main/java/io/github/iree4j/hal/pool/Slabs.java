@@ -23,6 +23,8 @@ final class Slabs {
 
         @Nullable
         Growth growth;
+
+        int inVain; // number of exchanges before this exchange, since the last with a grant
     }
 
     final long budget;

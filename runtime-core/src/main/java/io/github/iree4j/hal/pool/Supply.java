@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * the set are carried out without the lock and then re-examined under the lock.
  */
 final class Supply {
-    /** The number of slabs acquired in one call before growing is given up, since other requests keep taking the slabs. */
+    /** The number of slabs acquired in a row without a grant before growing is given up, since other requests keep taking the slabs. */
     private static final int GROWTHS_AT_ONCE = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(Supply.class);
@@ -27,7 +27,7 @@ final class Supply {
     private final List<Pool> pools;
     private final Allotment allotment;
     private final Retention retention;
-    private final Executor growthExecutor;
+    private final Executor growthExecutor; // mapping and clearing memory takes long
 
     Supply(
             Object lock,
@@ -141,8 +141,8 @@ final class Supply {
                 carriedOut(before);
                 before = exchange;
                 if (growth == null) {
-                    run(exchange);
-                    run(others);
+                    carryOut(exchange);
+                    carryOut(others);
                     if (refusal != null) {
                         throw refusal;
                     }
@@ -160,17 +160,25 @@ final class Supply {
         }
     }
 
-    /** Carries out decisions made under the lock, on behalf of a releaser and of the line. */
-    void run(SlabExchange decided) {
-        int growths = 0;
-        for (SlabExchange exchange = decided; exchange != SlabExchange.NONE; growths++) {
+    /** Carries out decisions made under the lock, on behalf of a releaser and of the line: on the growth thread if a slab is acquired. */
+    void carryOut(SlabExchange decided) {
+        if (decided.growth == null) {
+            run(decided);
+        } else {
+            growthExecutor.execute(() -> run(decided));
+        }
+    }
+
+    private void run(SlabExchange decided) {
+        for (SlabExchange exchange = decided; exchange != SlabExchange.NONE; ) {
             giveBack(exchange);
             Arrival arrival = exchange.growth == null ? null : acquire(exchange.growth);
-            SlabExchange next = arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival);
+            SlabExchange next =
+                    arrival == null && exchange.back.isEmpty() ? SlabExchange.NONE : serve(arrival, exchange.inVain);
             carriedOut(exchange);
             exchange = next;
-            if (next.growth != null && (arrival == null || growths >= GROWTHS_AT_ONCE)) {
-                growthExecutor.execute(() -> run(next)); // this thread only returns slabs, or has acquired its share
+            if (arrival == null && next.growth != null) { // this thread only returns slabs
+                carryOut(next);
                 return;
             }
         }
@@ -197,20 +205,25 @@ final class Supply {
      * Serves the line after an exchange: its slab has arrived, or could not be acquired, or the exchange has only returned
      * slabs. Returns the next exchange. Waiters are notified after the unlock.
      */
-    private SlabExchange serve(@Nullable Arrival arrival) {
+    private SlabExchange serve(@Nullable Arrival arrival, int inVain) {
         boolean held = HeldCallbacks.begin();
         try {
             synchronized (lock) {
                 IreeException failure = arrival == null ? null : arrival.failure();
+                long grants = allotment.grants();
                 if (arrival == null || arrived(arrival) || failure == null) {
-                    slabs.begin(true, arrival == null ? null : arrival.growth());
+                    slabs.begin(inVain < GROWTHS_AT_ONCE, arrival == null ? null : arrival.growth());
                     allotment.serve(); // POOL-6
                 } else if (isFinal(failure)) {
                     slabs.begin(true, arrival.growth()); // for the requests behind the first
                     allotment.failFirst(arrival.growth().pool(), failure);
                     allotment.serve(); // POOL-6: others too, where no request waits for this pool any more
                 }
-                return slabs.takeExchange();
+                SlabExchange next = slabs.takeExchange();
+                if (next != SlabExchange.NONE) {
+                    next.inVain = allotment.grants() == grants ? inVain + 1 : 0;
+                }
+                return next;
             }
         } finally {
             HeldCallbacks.end(held);

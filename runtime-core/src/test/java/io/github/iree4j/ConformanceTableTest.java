@@ -109,9 +109,10 @@ class ConformanceTableTest {
     /** By the simple name of the class, its source. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new HashMap<>();
-        for (String root :
-                List.of("src/test/java", "../recorder/src/test/java", "../concurrency-tests/src/main/java")) {
-            try (Stream<Path> files = Files.walk(Path.of(root))) {
+        List<Path> roots = new ArrayList<>(Modules.folders("src/test/java"));
+        roots.add(Path.of("../concurrency-tests/src/main/java"));
+        for (Path root : roots) {
+            try (Stream<Path> files = Files.walk(root)) {
                 for (Path file :
                         files.filter(f -> f.toString().endsWith(".java")).toList()) {
                     sources.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 
 /** Compares docs/glossary.md with the code. */
 class GlossaryTest {
-    private static final List<String> MODULES = List.of("runtime-core", "laboratory", "recorder", "remote");
     private static final Pattern ROW = Pattern.compile("^\\| ([a-z][^|]*) \\| ([^|]*) \\| ([^|]*) \\|$");
     private static final Pattern TYPE = Pattern.compile("`([a-z0-9.]*[A-Z]\\w*)`");
 
@@ -36,9 +35,9 @@ class GlossaryTest {
                 missing.add(row.group(1) + ": names nothing");
             }
             for (String type : types) {
-                Path source = Path.of("src/main/java/io/github/iree4j", type.replace('.', '/') + ".java");
-                if (MODULES.stream()
-                        .noneMatch(module -> Files.exists(Path.of("..", module).resolve(source)))) {
+                String source = type.replace('.', '/') + ".java";
+                if (Modules.folders("src/main/java/io/github/iree4j").stream()
+                        .noneMatch(code -> Files.exists(code.resolve(source)))) {
                     missing.add(row.group(1) + ": there is no " + type);
                 }
             }

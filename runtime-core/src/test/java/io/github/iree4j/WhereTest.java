@@ -20,8 +20,6 @@ import org.junit.jupiter.api.Test;
 class WhereTest {
     private static final Path ROOT = Path.of("..");
     private static final Path PAGE = ROOT.resolve("docs/where.md");
-    private static final List<String> MODULES =
-            List.of("runtime-core", "recorder", "remote", "autoconfigure", "cluster");
     private static final Pattern ROW = Pattern.compile("^\\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|$");
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
@@ -67,9 +65,8 @@ class WhereTest {
             return Files.exists(ROOT.resolve(place));
         }
         String[] parts = place.split("#");
-        for (String module : MODULES) {
-            Path source = ROOT.resolve(module)
-                    .resolve("src/main/java/io/github/iree4j/" + parts[0].replace('.', '/') + ".java");
+        for (Path code : Modules.folders("src/main/java/io/github/iree4j")) {
+            Path source = code.resolve(parts[0].replace('.', '/') + ".java");
             if (Files.exists(source)) {
                 return parts.length == 1
                         || Pattern.compile("^ {4}[^ /*=][^/*=]*\\b" + parts[1] + "\\(", Pattern.MULTILINE)
@@ -82,8 +79,8 @@ class WhereTest {
 
     private static Set<String> tests() throws IOException {
         Set<String> found = new HashSet<>();
-        for (String module : MODULES) {
-            try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/test/java"))) {
+        for (Path folder : Modules.folders("src/test/java")) {
+            try (Stream<Path> files = Files.walk(folder)) {
                 found.addAll(files.map(file -> file.getFileName().toString())
                         .filter(name -> name.endsWith(".java"))
                         .map(name -> name.substring(0, name.length() - ".java".length()))

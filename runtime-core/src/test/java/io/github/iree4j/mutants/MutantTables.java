@@ -1,5 +1,6 @@
 package io.github.iree4j.mutants;
 
+import io.github.iree4j.Modules;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -42,13 +43,7 @@ final class MutantTables {
 
     /** Directories of the modules that have tables. */
     static List<Path> modules() {
-        try (Stream<Path> siblings = Files.list(Path.of(".."))) {
-            return siblings.filter(each -> Files.isDirectory(each.resolve(TABLES)))
-                    .sorted()
-                    .toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Modules.with(TABLES);
     }
 
     /** The ids of all modules' mutants. */

@@ -231,7 +231,7 @@ class AdmissionGateTest extends GateLine {
     void whatACallKeepsOfTwoConsumersIsMissingInAQuotaOnlyUntilItIsReleased(
             String first, String second, boolean isOverBetween) {
         PoolSet blocks = builder(100 * 64)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
+                .pool(FakeSlabs.pieces("f", 64))
                 .waste(0)
                 .quota("small", 40 * 64)
                 .build();

@@ -46,7 +46,7 @@ class AdmissionRaceTest extends MemoryLine {
     private void round(long seed) throws Exception {
         AtomicLong holding = new AtomicLong();
         AdmissionGate gate = builder(LIMIT)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 1))
+                .pool(FakeSlabs.pieces("f", 1))
                 .waste(0)
                 .quota("small", 40)
                 .build()

@@ -50,7 +50,7 @@ class DeadlockDetectorTest extends KnotLine {
     @Test
     void aKnotIsNotResolvedWithMemoryThatIsNeverKnownToBeUnused() {
         PoolSet set = builder(3 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .delayed(this::after)
                 .build();
         holding(set, "gone");
@@ -67,7 +67,7 @@ class DeadlockDetectorTest extends KnotLine {
     void aKnotIsNotResolvedWhileTheHostMayReleaseEnough() {
         long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = builder(3 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .delayed(this::after)
                 .hostPatience(given)
                 .build();
@@ -302,7 +302,7 @@ class DeadlockDetectorTest extends KnotLine {
     @Test
     void memoryOfOtherConsumersIsNoHopeForARequestThatWaitsForItsQuota() {
         PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
                 .delayed(this::after)
                 .build();
@@ -407,7 +407,7 @@ class DeadlockDetectorTest extends KnotLine {
     @Test
     void hopeSpreadsFromOneHolderToTheNext() {
         PoolSet set = builder(2 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
                 .delayed(this::after)
                 .build();
@@ -424,7 +424,7 @@ class DeadlockDetectorTest extends KnotLine {
     @Test
     void hopeSpreadsToHoldersListedBeforeItsSource() {
         PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
                 .quota("r", HALF)
                 .delayed(this::after)
@@ -576,7 +576,7 @@ class DeadlockDetectorTest extends KnotLine {
     @Test
     void aCallIsNotGivenUpWhileAnotherRequestOfItHasHope() {
         PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .quota("limited", 2 * HALF)
                 .delayed(this::after)
                 .hostPatience(0)

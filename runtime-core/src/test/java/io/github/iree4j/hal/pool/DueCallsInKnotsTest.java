@@ -60,7 +60,7 @@ class DueCallsInKnotsTest extends KnotLine {
     @Test
     void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
         PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", 2 * HALF)
                 .delayed(this::after)
                 .build();

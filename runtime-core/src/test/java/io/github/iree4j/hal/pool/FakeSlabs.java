@@ -13,6 +13,11 @@ class FakeSlabs implements SlabProvider {
         }
     }
 
+    /** A pool of slabs of one piece each, all kept, for requests up to a size. */
+    static PoolOptions pieces(String name, long size) {
+        return PoolOptions.passThrough(name).withRetained(Long.MAX_VALUE).withSizes(0, size);
+    }
+
     final Set<Slab> out = new LinkedHashSet<>();
     long bytesOut;
     int asked; // number of calls

@@ -24,7 +24,7 @@ abstract class GateLine extends KnotLine {
 
     final PoolSet bytes(long limit, long hostPatience) {
         return builder(limit)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 1))
+                .pool(FakeSlabs.pieces("f", 1))
                 .waste(0)
                 .quota("small", 40)
                 .delayed(this::after)

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Holdings come in the order in which they were added, whichever are taken out. */
 class HoldingListTest {
     private final PoolSet set = PoolSet.builder(new FakeSlabs(), FrontierTracker.create())
-            .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
+            .pool(FakeSlabs.pieces("f", 64))
             .build();
     private final HoldingList list = new HoldingList();
     private final Holding a = new MemoryHolder("a", new OperationsUnderWay()).holdingIn(set);

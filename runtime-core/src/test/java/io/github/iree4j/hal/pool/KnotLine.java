@@ -24,9 +24,7 @@ abstract class KnotLine extends MemoryLine {
     }
 
     final PoolSetBuilder halves() {
-        return builder(2 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
-                .delayed(this::after);
+        return builder(2 * HALF).pool(FakeSlabs.pieces("f", HALF)).delayed(this::after);
     }
 
     final Executor after(long nanos) {

@@ -91,11 +91,8 @@ class KnotLooksTest extends KnotLine {
             looks.clear();
             got.clear();
             busy = false;
-            PoolSetBuilder some = builder(3 * HALF)
-                    .pool(PoolOptions.passThrough("f")
-                            .withRetained(Long.MAX_VALUE)
-                            .withSizes(0, HALF))
-                    .delayed(this::after);
+            PoolSetBuilder some =
+                    builder(3 * HALF).pool(FakeSlabs.pieces("f", HALF)).delayed(this::after);
             if (random.nextBoolean()) {
                 some.patience(LONG);
             }

@@ -52,9 +52,7 @@ class MemoryHolderTest extends KnotLine {
 
     @Test
     void whatTheCallsOfACallHoldIsPartOfItsPeak() {
-        PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
-                .build();
+        PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = call("inner", outer);
         askFor(set, inner, "of inner");
@@ -108,9 +106,7 @@ class MemoryHolderTest extends KnotLine {
 
     @Test
     void whatACallHasHeldIsKnownWhenTheCallsThatItMadeHaveEnded() {
-        PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
-                .build();
+        PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         outer.admitted(right(set, HALF));
         MemoryHolder inner = call("inner", outer);

@@ -90,10 +90,7 @@ class OvertakingTest {
                 .waste(0)
                 .observation(observation)
                 .quota("limited", limit / 2)
-                .pool(PoolOptions.passThrough("units")
-                        .withRetained(Long.MAX_VALUE)
-                        .withSizes(0, UNIT)
-                        .withSizes(0, UNIT))
+                .pool(FakeSlabs.pieces("units", UNIT).withSizes(0, UNIT))
                 .pool(PoolOptions.passThrough("larger"))
                 .build();
     }

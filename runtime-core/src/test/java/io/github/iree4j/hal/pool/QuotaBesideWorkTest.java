@@ -19,7 +19,7 @@ class QuotaBesideWorkTest extends KnotLine {
 
     private PoolSetBuilder limited(long quota) {
         return builder(8 * HALF)
-                .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, HALF))
+                .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", quota)
                 .delayed(this::after)
                 .held(call -> held.get())

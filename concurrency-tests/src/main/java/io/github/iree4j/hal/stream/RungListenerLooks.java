@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * Claim: a listener that falls asleep while something comes looks at it.
  *
- * <p>GPU-5: it sees that the bell was rung, or who rings sees that it sleeps.
+ * <p>GPU-5: the listener sees the ring, or the ringing thread sees the sleeping listener.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "seen")

@@ -120,16 +120,6 @@ static shim_status_t made(jlong object) {
   return failing_error->status;
 }
 
-static shim_status_t a_ring_is_created(void) {
-  jlong (*create)(JNIEnv*, jclass, jint, jlong) =
-      function_of("Shim", "ringCreate");
-  void (*release)(JNIEnv*, jclass, jlong) = function_of("Shim", "ringRelease");
-  jlong ring = 7;
-  FAILING_VOID(ring = create(&env, NULL, 8, address(failing_error)));
-  release(&env, NULL, ring);
-  return made(ring);
-}
-
 static shim_status_t an_event_is_created(void) {
   jint (*create)(JNIEnv*, jclass, jlong, jlong) =
       function_of("Shim", "eventCreate");
@@ -193,7 +183,6 @@ int main(void) {
   prepare();
   kernel = read_kernel("optional_import");
   RUN(loading_fails_where_the_jvm_refuses_and_keeps_nothing);
-  FAILING_EACH(a_ring_is_created);
   FAILING_EACH(an_event_is_created);
   FAILING_EACH(an_executable_is_created);
   FAILING_EACH(a_vulkan_library_is_opened);

@@ -185,8 +185,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Makes up for an omitted wake-up when the worker continues with a process: if the worker made another process
-     * runnable, another worker is woken.
+     * TASK-18: makes up for an omitted wake-up when the worker begins or continues with a process: if the worker made
+     * another process runnable, another worker is woken.
      */
     @SuppressWarnings("ReferenceEquality") // identity, whatever a subclass defines as equal
     void payWake(WorkerContext context, TaskProcess continued) {

@@ -181,7 +181,6 @@ final class Worker implements Runnable {
 
     /** Looks for work once, on the list and in slots; true when some was done. */
     boolean turn() {
-        context.owesWakeFor = null; // this turn pays for the omitted wake-up
         warm = false;
         executor.wakes().relay();
         boolean worked = false;
@@ -195,7 +194,11 @@ final class Worker implements Runnable {
             Drains.drainListed(executor, process, context);
             worked = true;
         }
-        return drainSlots() || worked;
+        if (drainSlots() || worked) {
+            return true;
+        }
+        context.owesWakeFor = null; // another worker has drained the process
+        return false;
     }
 
     /** Drains one process in a slot, skipping processes without work. */
@@ -217,6 +220,7 @@ final class Worker implements Runnable {
 
     private void has(TaskProcess process) {
         watch.setOpaque(process);
+        executor.payWake(context, process); // nothing is owed for a process that this worker drains itself
         if (spun) {
             spun = false;
             lookBehindSpinner();

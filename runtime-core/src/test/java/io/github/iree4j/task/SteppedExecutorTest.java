@@ -134,6 +134,63 @@ class SteppedExecutorTest {
         assertThat(process.releases).hasValue(1);
     }
 
+    /** TASK-18. */
+    @Test
+    void processesThatWakeEachOtherStayOnTheirWorker() {
+        TestProcess[] both = new TestProcess[2];
+        AtomicInteger turns = new AtomicInteger();
+        both[0] = TestProcess.of("listed", _ -> goesOn(turns, both[1]));
+        both[1] =
+                new TestProcess(ProcessOptions.named("slotted").placed(Placement.COMPUTE), _ -> goesOn(turns, both[0]));
+        stepped.executor().adopt(both[0]);
+        stepped.executor().adopt(both[1]);
+        allAsleep();
+        both[0].schedule();
+        assertThat(awake()).isEqualTo(1);
+        for (int worker = 0; worker < stepped.executor().workers(); worker++) {
+            while (stepped.step(worker)) {
+                assertThat(awake()).as("after turn %d", turns.get()).isEqualTo(1);
+            }
+        }
+        assertThat(turns).hasValue(20);
+    }
+
+    private static DrainResult goesOn(AtomicInteger turns, TestProcess other) {
+        if (turns.incrementAndGet() < 20) {
+            other.schedule();
+        }
+        return DrainResult.IDLE;
+    }
+
+    /** TASK-18. */
+    @Test
+    void anotherWorkerIsWokenForAProcessBehindOneThatWasThereBefore() {
+        TestProcess second = logging(ProcessOptions.named("second").suspended(1), DrainResult.COMPLETED);
+        TestProcess first = TestProcess.of("first", _ -> {
+            second.wake();
+            return DrainResult.COMPLETED;
+        });
+        allAsleep();
+        stepped.executor().submit(second);
+        stepped.executor().submit(first);
+        int[] awakeThen = new int[1];
+        stepped.executor().submit(TestProcess.of("before", _ -> {
+            awakeThen[0] = awake();
+            return DrainResult.COMPLETED;
+        }));
+        int woken = awake();
+        stepped.step(firstAwake());
+        assertThat(awakeThen[0]).as("while another process is drained").isEqualTo(woken + 1);
+    }
+
+    private int firstAwake() {
+        for (int i = 0; ; i++) {
+            if (!stepped.isAsleep(i)) {
+                return i;
+            }
+        }
+    }
+
     /** TASK-7: scheduled by its own drain, which then finds nothing. */
     @Test
     void scheduleDuringADrainLeadsToAnother() {

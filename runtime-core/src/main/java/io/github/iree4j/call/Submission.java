@@ -3,6 +3,7 @@ package io.github.iree4j.call;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.HostSpan;
@@ -49,6 +50,7 @@ final class Submission<R> {
     private volatile @Nullable Cancellation place; // place in the line for memory
     private List<RefCounted> kept = List.of(); // published by either: released if the call ends before being made
     private boolean succeeded; // written by the thread that ends the call
+    private boolean hasGivenBack; // guarded by this
 
     /**
      * Creates the submission of a call with its arguments. The arguments are passed if the call is admitted, otherwise
@@ -310,11 +312,17 @@ final class Submission<R> {
             }
         };
         program.start(made, function, end, () -> {
-            if (signal == null && isAsynchronous() && made.values() != null) {
-                end.run(); // only starts to wait for the work, without blocking
-            } else {
-                future.conclude("iree4j-call " + function.fullName(), end);
+            if (made.values() != null) {
+                if (done == null) {
+                    workIsOver(true);
+                } else if (signal == null) {
+                    end.run(); // only starts to wait for the work, without blocking
+                    return;
+                } else {
+                    done.whenReached(failure -> workIsOver(failure == null));
+                }
             }
+            future.conclude("iree4j-call " + function.fullName(), end);
         });
     }
 
@@ -429,8 +437,10 @@ final class Submission<R> {
     private void awaitContents(@Nullable Object[] values, Fence done) {
         pending = values;
         call.waitsFor(done, CallState.BEFORE_RESULTS);
-        waiting = done.whenReached(
-                failure -> future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure)));
+        waiting = done.whenReached(failure -> {
+            workIsOver(failure == null);
+            future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure));
+        });
         lookAgain();
     }
 
@@ -497,10 +507,35 @@ final class Submission<R> {
 
     private void leave() {
         program.untrack(call);
-        call.arguments().close();
-        call.holder().end();
-        admitting.settle(succeeded);
+        giveBack(succeeded);
         program.exit();
+    }
+
+    /**
+     * Gives memory back ahead of the end of the call if the work has succeeded: the next call does not wait for the
+     * thread that runs the end. Does not block.
+     */
+    private void workIsOver(boolean isDone) {
+        if (isDone && program.inPlace().isEmpty()) { // otherwise the end may find that the work has not succeeded
+            giveBack(true);
+        }
+    }
+
+    /** Releases the inputs, and gives up the right to hold memory. Idempotent: a closing program ends calls meanwhile. */
+    private void giveBack(boolean hasSucceeded) {
+        boolean held = HeldCallbacks.begin(); // so that the next call is made without the lock
+        try {
+            synchronized (this) {
+                if (!hasGivenBack) {
+                    hasGivenBack = true;
+                    call.arguments().close();
+                    call.holder().end();
+                    admitting.settle(hasSucceeded);
+                }
+            }
+        } finally {
+            HeldCallbacks.end(held);
+        }
     }
 
     private static IreeException failure(@Nullable Throwable cause) {

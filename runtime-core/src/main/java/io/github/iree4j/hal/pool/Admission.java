@@ -37,6 +37,9 @@ public final class Admission implements Cancellation {
     private final AtomicInteger state = new AtomicInteger(WAITING);
     // whether the inputs are committed and the call stands in line for the rest of its need
     private volatile boolean isShort;
+    // whether the sleeping thread has been woken, and will see whether there is still room; written under the lock of
+    // the gate
+    private volatile boolean isCalled;
     private volatile Cancellation waitForFence = Cancellation.OVER;
     // the fence ahead of which the call was admitted; only tested for being reached, so not retained
     private volatile @Nullable Fence fence;
@@ -48,6 +51,7 @@ public final class Admission implements Cancellation {
     private long inputs; // bytes committed while only the inputs are committed
     private long committed;
     long aloneSince; // start of the call's solitude, in nanoseconds of the clock
+    long offered; // bytes committed during a look that calls the thread
     int overtakings; // number of calls that overtook this call while first in line
     long overtaken; // bytes needed by the overtaking calls
 
@@ -85,6 +89,35 @@ public final class Admission implements Cancellation {
 
     boolean isOver() {
         return state.get() == LEFT;
+    }
+
+    /** Whether the call's thread sleeps, so that another thread decides about the call. */
+    boolean isAsleep() {
+        return waiter != null && !waiter.equals(Thread.currentThread());
+    }
+
+    /** Records that another call overtakes this one, the first in line. Under the lock of the gate. */
+    void isOvertakenBy(long bytes) {
+        overtakings++;
+        overtaken += bytes;
+    }
+
+    /** Whether the thread of the waiting call has been called, and has not come yet. */
+    boolean isCalled() {
+        return isCalled;
+    }
+
+    /** GATE-4: wakes the sleeping thread to take the room, unless the thread has been called already. Under the lock of the gate. */
+    void call() {
+        if (!isCalled) {
+            isCalled = true;
+            LockSupport.unpark(waiter);
+        }
+    }
+
+    /** Records that the thread looks at the room. Under the lock of the gate. */
+    void comes() {
+        isCalled = false;
     }
 
     /** Records the call. */
@@ -182,7 +215,11 @@ public final class Admission implements Cancellation {
                 }
                 throw new InterruptedException();
             }
-            LockSupport.park(this);
+            if (isCalled) {
+                gate.comes(this);
+            } else {
+                LockSupport.park(this);
+            }
         }
         return isAdmitted();
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -7,15 +8,12 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +24,10 @@ import org.jspecify.annotations.Nullable;
  * else: for its consumer's quota, or for a fence. Otherwise fitting calls overtake the first call that does not fit at
  * most {@link #OVERTAKINGS} times, and with at most as many bytes as there are: small calls of other functions are
  * answered meanwhile, and the large call has its turn.
+ *
+ * <p><b>Sleeping threads.</b> Room for a call whose thread sleeps is not committed: the thread is called, and commits the
+ * room when it runs. Until then newcomers may use the room, within the same limits. Otherwise the memory would be unused
+ * while threads wake up, which may take as long as a call.
  *
  * <p><b>Ahead of a fence.</b> A call whose code submits its work behind a fence may be admitted before the fence is
  * reached, for its inputs alone. Once the fence is reached, the call stands in line for the rest of its need, and its
@@ -59,6 +61,8 @@ public final class AdmissionGate {
      * LEFT.
      * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and
      * before its whole need is committed. So calls becoming due together do not each take a part of one call's need.
+     * GATE-4: a called call stays in line, its thread looks once it runs, and calls further behind do not get its room. A
+     * newcomer that uses the room overtakes the call, and counts as such.
      */
 
     /** The order of gates for a call that joins several. */
@@ -76,8 +80,8 @@ public final class AdmissionGate {
     private static final long SOONEST = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final int number;
+    private final Shares shares;
     private final Share all;
-    private final Map<String, Share> quotas;
     private final long patience;
     private final long hostPatience;
     private final long solitude;
@@ -96,11 +100,8 @@ public final class AdmissionGate {
 
     AdmissionGate(PoolSetBuilder builder, int number) {
         this.number = number;
-        long limit = Math.min(builder.budget, builder.provider.capacity());
-        long most = limit / 16;
-        this.all = new Share(limit, Math.min(most, builder.sharedSlabs()), Math.min(most, builder.lost()));
-        this.quotas = builder.quotas.entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> new Share(each.getValue(), 0, 0)));
+        this.shares = new Shares(builder);
+        this.all = shares.all;
         this.patience = builder.patience;
         this.hostPatience = Math.min(builder.hostPatience, builder.patience);
         this.solitude = Math.min(hostPatience, SOLITUDE);
@@ -111,7 +112,7 @@ public final class AdmissionGate {
     /** The share of a consumer; null without a quota. */
     @Nullable
     Share quota(String consumer) {
-        return quotas.get(consumer);
+        return shares.quota(consumer);
     }
 
     /**
@@ -122,17 +123,45 @@ public final class AdmissionGate {
      * @return null when the call has to {@linkplain #join join the line}
      */
     public @Nullable Admission tryAdmit(String consumer, MemoryEstimate estimate) {
-        Share quota = quotas.isEmpty() ? null : quotas.get(consumer);
+        Share quota = shares.quota(consumer);
         long need = estimate.bytes();
-        if (waiting > 0 || unknown(quota, estimate) > need) {
+        if (shares.unknown(quota, estimate) > need) {
             return null;
         }
-        if (commit(quota, need, 0) != null) {
+        if (waiting > 0 ? !overtakes(quota, need) : shares.commit(quota, need, 0) != null) {
             return null; // a call that saw no room meanwhile is served when this call joins
         }
         Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
         admission.admitted(need);
         return admission;
+    }
+
+    /** Commits the need of a new call if the first call in line has been called, and has not come yet. GATE-4. */
+    private boolean overtakes(@Nullable Share quota, long need) {
+        synchronized (lock) {
+            Admission first = line.isEmpty() ? null : line.getFirst();
+            if (first == null
+                    || !first.isCalled()
+                    || first.quota != quota
+                    || !mayBeOvertaken(first)
+                    || shares.commit(quota, need, 0) != null) {
+                return false;
+            }
+            first.isOvertakenBy(need);
+            return true;
+        }
+    }
+
+    private boolean mayBeOvertaken(Admission first) {
+        return first.overtakings < OVERTAKINGS && first.overtaken < all.part(Long.MAX_VALUE);
+    }
+
+    /** Gives a called call the room that newcomers have left. On the call's thread. */
+    void comes(Admission call) {
+        synchronized (lock) {
+            call.comes();
+            serve();
+        }
     }
 
     /**
@@ -143,47 +172,15 @@ public final class AdmissionGate {
      * @return null when the call has to {@linkplain #join join the line}
      */
     public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
-        Admission admission = new Admission(this, quotas.get(consumer), estimate, true, clock.getAsLong(), null, null);
+        Admission admission =
+                new Admission(this, shares.quota(consumer), estimate, true, clock.getAsLong(), null, null);
         synchronized (lock) {
-            if (waiting > 0 || commitAhead(admission) != null) {
+            if (waiting > 0 || shares.commitAhead(admission) != null) {
                 return null;
             }
             admission.admitted(estimate.inputs());
             return admission;
         }
-    }
-
-    private @Nullable Share commit(@Nullable Share quota, long need, long had) {
-        return commit(quota, share -> share.tryCommit(need, had), need, had);
-    }
-
-    /** Commits in the quota, if there is one, and in all; returns the full share, null when the need is committed. */
-    private @Nullable Share commit(@Nullable Share quota, Predicate<Share> commit, long need, long had) {
-        if (quota != null && !commit.test(quota)) {
-            return quota;
-        }
-        if (commit.test(all)) {
-            return null;
-        }
-        if (quota != null) {
-            quota.release(need, had);
-        }
-        return all;
-    }
-
-    /**
-     * Returns the commitment for a call that might hold more memory than exists, since nothing is known of how many
-     * such calls fit beside each other: everything, or the quota, whichever bounds the call; 0 for other calls.
-     */
-    private long unknown(@Nullable Share quota, MemoryEstimate estimate) {
-        long most = estimate.most();
-        if (most <= estimate.bytes()) {
-            return 0;
-        }
-        if (quota != null && most > quota.limit() && quota.limit() < all.limit()) {
-            return quota.limit();
-        }
-        return most > all.limit() ? Long.MAX_VALUE : 0;
     }
 
     /**
@@ -201,17 +198,22 @@ public final class AdmissionGate {
             String consumer, MemoryEstimate estimate, boolean isAhead, @Nullable Consumer<Admission> told) {
         Admission admission = new Admission(
                 this,
-                quotas.get(consumer),
+                shares.quota(consumer),
                 estimate,
                 isAhead,
                 clock.getAsLong(),
                 told == null ? Thread.currentThread() : null,
                 told);
-        synchronized (lock) {
-            (isAhead ? ahead : line).add(admission);
-            count(); // GATE-1
+        boolean held = HeldCallbacks.begin(); // so that this thread makes the call, once the lock is released
+        try {
+            synchronized (lock) {
+                (isAhead ? ahead : line).add(admission);
+                count(); // GATE-1
+            }
+            look();
+        } finally {
+            HeldCallbacks.end(held);
         }
-        look();
         return admission;
     }
 
@@ -254,37 +256,27 @@ public final class AdmissionGate {
 
     /** Releases the bytes committed to an admitted call. */
     void exit(Admission admission) {
-        if (admission.isPlain()) {
-            release(admission);
-            wake();
-            return;
+        boolean isPlain = admission.isPlain();
+        if (isPlain) {
+            shares.exit(admission);
+            if (waiting == 0) { // GATE-1
+                return;
+            }
         }
-        synchronized (lock) { // after a concurrent end of the call's wait
-            line.remove(admission);
-            count();
-            alone.remove(admission);
-            releaseAhead(admission);
-            release(admission);
-            serve();
-        }
-    }
-
-    private void release(Admission admission) {
-        long needed = admission.estimate.bytes(); // the need shown by the call, if successful
-        all.needs(needed);
-        all.release(admission.committed(), 0);
-        if (admission.quota != null) {
-            admission.quota.needs(needed);
-            admission.quota.release(admission.committed(), 0);
-        }
-    }
-
-    /** Stops counting the inputs of a call as inputs of a call admitted for the inputs alone. Under the lock. */
-    private void releaseAhead(Admission admission) {
-        long inputs = admission.inputs();
-        all.releaseAhead(inputs);
-        if (admission.quota != null) {
-            admission.quota.releaseAhead(inputs);
+        boolean held = HeldCallbacks.begin(); // so that this thread makes the next call, once the lock is released
+        try {
+            synchronized (lock) {
+                if (!isPlain) { // after a concurrent end of the call's wait
+                    line.remove(admission);
+                    count();
+                    alone.remove(admission);
+                    shares.releaseAhead(admission);
+                    shares.exit(admission);
+                }
+                serve();
+            }
+        } finally {
+            HeldCallbacks.end(held);
         }
     }
 
@@ -317,19 +309,9 @@ public final class AdmissionGate {
         }
     }
 
-    private void commitAnyway(@Nullable Share quota, long need, long had) {
-        all.commit(need, had);
-        if (quota != null) {
-            quota.commit(need, had);
-        }
-    }
-
     /** Adds to the memory kept by the host or programs, or subtracts. Under the lock of the set, never acquired under this gate's lock. */
     void keep(@Nullable Share quota, long bytes, boolean byProgram) {
-        all.keep(bytes, byProgram);
-        if (quota != null) {
-            quota.keep(bytes, byProgram);
-        }
+        shares.keep(quota, bytes, byProgram);
         if (bytes < 0) {
             wake();
         }
@@ -342,17 +324,13 @@ public final class AdmissionGate {
      * @param quota the limit; null for the limit of the device
      */
     void shut(@Nullable Share quota) {
-        limit(quota).shut(true);
+        shares.limit(quota).shut(true);
     }
 
     /** Admits calls within a limit again. */
     void open(@Nullable Share quota) {
-        limit(quota).shut(false);
+        shares.limit(quota).shut(false);
         wake();
-    }
-
-    private Share limit(@Nullable Share quota) {
-        return quota == null ? all : quota;
     }
 
     private void wake() {
@@ -396,10 +374,11 @@ public final class AdmissionGate {
         private @Nullable Admission first; // first call waiting for memory
         private long refused = Long.MAX_VALUE; // smallest number of bytes without room
         private long next = Long.MAX_VALUE; // nanoseconds until a call may have waited for long enough
+        private final List<Admission> called = new ArrayList<>(0); // with their need committed during the look
 
         /** Whether calls further behind may go in. */
         boolean isOpen() {
-            return first == null || first.overtakings < OVERTAKINGS && first.overtaken < all.part(Long.MAX_VALUE);
+            return first == null || mayBeOvertaken(first);
         }
 
         /** Whether an earlier call waits for the same quota. */
@@ -438,10 +417,27 @@ public final class AdmissionGate {
             return false;
         }
 
+        /** Whether a fitting call is left to its sleeping thread: a newcomer may use the room until the thread runs. */
+        boolean mayCall(Admission call) {
+            return first == null && call.isAsleep() && mayBeOvertaken(call);
+        }
+
+        /** GATE-4: calls the thread of a fitting call. Only newcomers have the room, not the calls behind. */
+        void calls(Admission call, long bytes) {
+            call.offered = bytes;
+            called.add(call);
+            call.call();
+            next = Math.min(next, solitude);
+        }
+
+        /** Gives back the room of the called calls. */
+        void end() {
+            called.forEach(call -> shares.release(call.quota, call.offered, 0));
+        }
+
         void admit(Admission call, long committed, boolean isGuess) {
             if (first != null) {
-                first.overtakings++;
-                first.overtaken += committed - call.inputs();
+                first.isOvertakenBy(committed - call.inputs());
             }
             all.lastAdmitted = now;
             if (call.quota != null) {
@@ -453,7 +449,7 @@ public final class AdmissionGate {
                 alone.add(call);
                 next = Math.min(next, solitude);
             }
-            releaseAhead(call);
+            shares.releaseAhead(call);
             call.admitted(committed);
         }
     }
@@ -469,6 +465,7 @@ public final class AdmissionGate {
         if (look.first == null) { // otherwise calls waiting for fences would take the missing memory
             serveAhead(look);
         }
+        look.end();
         count();
         return waiting == 0 ? Long.MAX_VALUE : look.next;
     }
@@ -485,10 +482,7 @@ public final class AdmissionGate {
             each.remove();
             long before = call.committed();
             long bytes = Math.min(before, Math.max(call.estimate.bytes(), call.peak()));
-            all.release(before, all.part(bytes));
-            if (call.quota != null) {
-                call.quota.release(before, call.quota.part(bytes));
-            }
+            shares.release(call.quota, before, bytes);
             call.shrink(bytes);
         }
     }
@@ -503,23 +497,26 @@ public final class AdmissionGate {
             looked++;
             long had = call.inputs();
             long bytes = Math.max(call.estimate.bytes(), had);
-            long most = unknown(call.quota, call.estimate);
+            long most = shares.unknown(call.quota, call.estimate);
             boolean isGuess = most > bytes;
             if (!isGuess && bytes - had >= look.refused) {
                 continue; // memory was released meanwhile: an earlier call is next
             }
             long need = isGuess ? most : bytes;
-            Share full = isGuess ? commitAll(call, most) : commit(call.quota, bytes, had);
+            Share full = isGuess ? shares.commitAll(call, most) : shares.commit(call.quota, bytes, had);
             if (full != null && isGuess && look.hasWaitedToBeAlone(call)) {
                 need = bytes;
-                full = commit(call.quota, bytes, had);
+                full = shares.commit(call.quota, bytes, had);
             }
+            boolean isCalled = full == null && !isGuess && look.mayCall(call);
             if (full != null && look.hasWaited(call, full)) {
                 need = bytes;
-                commitAnyway(call.quota, bytes, had);
+                shares.commitAnyway(call.quota, bytes, had);
                 full = null;
             }
-            if (full == null) {
+            if (isCalled) {
+                look.calls(call, bytes);
+            } else if (full == null) {
                 each.remove();
                 look.admit(call, need, isGuess);
             } else {
@@ -527,15 +524,6 @@ public final class AdmissionGate {
                 look.refused = full == all && !isGuess ? Math.min(look.refused, bytes - had) : look.refused;
             }
         }
-    }
-
-    /** Commits everything, or a quota, to a call with an unknown need; returns the share in use, null when committed. */
-    private @Nullable Share commitAll(Admission call, long most) {
-        long had = call.inputs();
-        long inputs = call.estimate.inputs();
-        Predicate<Share> commit =
-                share -> most >= share.limit() ? share.tryCommitAll(inputs, had) : share.tryCommit(most, had);
-        return commit(call.quota, commit, most, had);
     }
 
     private void serveAhead(Look look) {
@@ -546,7 +534,7 @@ public final class AdmissionGate {
                 continue;
             }
             looked++;
-            Share full = commitAhead(call);
+            Share full = shares.commitAhead(call);
             if (full == all) {
                 return;
             }
@@ -557,22 +545,6 @@ public final class AdmissionGate {
             each.remove();
             look.admit(call, call.estimate.inputs(), false);
         }
-    }
-
-    private @Nullable Share commitAhead(Admission call) {
-        long inputs = call.estimate.inputs();
-        long whole = Math.max(call.estimate.bytes(), unknown(call.quota, call.estimate));
-        if (call.quota != null && !call.quota.tryCommitAhead(inputs, whole)) {
-            return call.quota;
-        }
-        if (all.tryCommitAhead(inputs, whole)) {
-            return null;
-        }
-        if (call.quota != null) {
-            call.quota.release(inputs, 0);
-            call.quota.releaseAhead(inputs);
-        }
-        return all;
     }
 
     /**

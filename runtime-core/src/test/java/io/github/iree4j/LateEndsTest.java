@@ -1,0 +1,104 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A call gives its memory back when its work is done: the next call in line does not wait for the thread that runs the end of the first. Here no
+ * such thread runs, since all carriers of virtual threads are busy.
+ */
+@Timeout(300)
+class LateEndsTest {
+    private static final Tensor VALUES = Tensor.of(new float[65 * 64], 65, 64);
+    private static final Tensor FACTORS = Tensor.of(new float[65], 65, 1);
+
+    private final AtomicBoolean isOver = new AtomicBoolean();
+
+    /** How a call is made. */
+    enum Way {
+        /** Of a function that waits for its work. */
+        ASYNC("3.13.0/cpu/outer.vmfb"),
+        /** Of a function that takes fences. */
+        FENCED("3.13.0/cpu-async/outer.vmfb"),
+        /** The same with a fence of the caller. */
+        SIGNALLING("3.13.0/cpu-async/outer.vmfb");
+
+        private final String module;
+
+        Way(String module) {
+            this.module = module;
+        }
+
+        private CompletableFuture<Results> call(Program program, Timeline timeline, long value) {
+            ProgramFunction function = program.function("outer");
+            if (this != SIGNALLING) {
+                return function.invokeAsync(VALUES, FACTORS);
+            }
+            try (Fence signal = timeline.at(value)) {
+                return function.submit(null, signal, VALUES, FACTORS);
+            }
+        }
+    }
+
+    @BeforeEach
+    void keepCarriersBusy() throws InterruptedException {
+        int carriers = Integer.getInteger(
+                "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
+        CountDownLatch busy = new CountDownLatch(carriers);
+        for (int i = 0; i < carriers; i++) {
+            Thread.ofVirtual().start(() -> {
+                busy.countDown();
+                while (!isOver.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        busy.await();
+    }
+
+    @AfterEach
+    void freeCarriers() {
+        isOver.set(true);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theNextCallHasTheMemoryOfOneWhoseEndIsStillToCome(Way way) throws Exception {
+        long peak = peak(way);
+        try (IreeRuntime runtime =
+                        IreeRuntime.builder().memoryLimit(peak * 6 / 5).build();
+                Program first = runtime.load(Fixtures.file(way.module));
+                Program second = runtime.load(Fixtures.file(way.module));
+                Timeline timeline = runtime.createTimeline()) {
+            CompletableFuture<Results> early = way.call(first, timeline, 1);
+            CompletableFuture<Results> late = way.call(second, timeline, 2);
+            try {
+                late.get(10, TimeUnit.SECONDS).close();
+            } finally {
+                freeCarriers();
+            }
+            early.join().close();
+        }
+    }
+
+    private static long peak(Way way) {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file(way.module))) {
+            program.function("outer").invoke(VALUES, FACTORS).close();
+            long peak = runtime.device().allocator().statistics().bytesPeak();
+            assertThat(peak).isGreaterThan(1_000_000);
+            return peak;
+        }
+    }
+}

@@ -130,6 +130,14 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
+    void aNewcomerDoesNotOvertakeACallThatWaitsForTheSameQuota() {
+        call("a", "small", new Need(30));
+        new Sleeper(20, "small");
+        call("b", "small", new Need(10));
+        assertThat(entered).containsExactly("a");
+    }
+
+    @Test
     void aCalledThreadThatLeavesLetsTheNextIn() {
         call("a", 80);
         Sleeper sleeper = new Sleeper(90, "");
@@ -146,6 +154,7 @@ class CalledThreadsTest extends GateLine {
         call("a", 80);
         Sleeper sleeper = new Sleeper(90, "");
         exit("a");
+        pass(2 * HOST); // looks find the thread called
         call("b", 60);
         sleeper.comesInVain();
         pass(PATIENCE + HOST);

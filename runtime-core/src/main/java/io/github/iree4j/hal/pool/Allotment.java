@@ -362,6 +362,7 @@ final class Allotment {
 
     /** Re-scans the line since work under way has ended. */
     void workEnded() {
+        slabs.changed();
         detector.workEnded();
         serve();
     }
@@ -374,12 +375,13 @@ final class Allotment {
         long now = clock.getAsLong();
         turns.endBefore(now);
         long grants = turns.grants();
-        if (detector.isStill(now, slabs.isGrowing(), grants)) { // everything may wait for requests held back by claims
+        // Everything may wait for requests held back by claims.
+        if (detector.isStill(now, slabs.isGrowingAnew(), grants)) {
             turns.suspend(true);
             serve();
             turns.suspend(false);
         }
-        boolean growing = slabs.isGrowing() || turns.grants() > grants;
+        boolean growing = slabs.isGrowingAnew() || turns.grants() > grants;
         for (DeadlockDetector.Verdict verdict : detector.review(line.all(), now, growing)) {
             Waiter waiter = verdict.waiter();
             if (verdict.helped() != null) {
@@ -396,6 +398,9 @@ final class Allotment {
                 waiter.pool.failed();
                 end(waiter, null, exhausted(text, never));
             }
+        }
+        if (!slabs.isGrowing()) {
+            slabs.askAgain(Long.MAX_VALUE);
         }
         serve();
     }

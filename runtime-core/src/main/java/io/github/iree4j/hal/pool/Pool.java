@@ -38,6 +38,11 @@ public final class Pool {
     /** The smallest length that did not fit while the line is served. */
     long failedLength = Long.MAX_VALUE;
 
+    /** The smallest slab refused by the system, and the number of changes by then, see {@link Slabs#isRefused}. */
+    long refused;
+
+    long refusedAt = -1;
+
     Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment, Waste waste) {
         this.set = set;
         this.options = options;

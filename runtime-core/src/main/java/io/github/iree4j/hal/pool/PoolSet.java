@@ -210,6 +210,7 @@ public final class PoolSet implements AutoCloseable {
         Waiter[] joined = new Waiter[1];
         IreeException[] never = new IreeException[1];
         locked(() -> {
+            slabs.changed();
             Home home = unusable.released ? null : takeBack(unusable, null, false);
             try {
                 Pool pool = route(request);
@@ -340,6 +341,7 @@ public final class PoolSet implements AutoCloseable {
     /** Handles a release. Afterwards the slab may be unused, or a waiter may be served. */
     private void cameBack(Pool pool, Home home) {
         locked(() -> {
+            slabs.changed();
             allotment.serve(); // first: a slab needed by a waiting request does not go back
             retention.cameBack(pool, home);
         });
@@ -375,6 +377,7 @@ public final class PoolSet implements AutoCloseable {
     /** Handles the end of the last user of a free block. */
     private void completed() {
         locked(() -> {
+            slabs.changed();
             allotment.serve();
             retention.completed();
         });

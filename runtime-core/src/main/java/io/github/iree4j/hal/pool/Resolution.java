@@ -139,12 +139,14 @@ final class Resolution {
         Predicate<Block> free = block -> block.free ? !deaths.isNeverKnown(block.death) : gone.test(block);
         Tally own = new Tally(account);
         Tally all = new Tally(account);
+        long alike = 0; // bytes of slabs without a block in use, of the pools for the same kind of memory
         for (Pool each : pools) {
             Tally tally = new Tally(account);
             each.store.forEach(block -> tally.add(block, free.test(block)));
             tally.finish();
             all.idle += tally.idle;
             all.freed += tally.freed;
+            alike += each.options.memoryType() == pool.options.memoryType() ? tally.idle : 0;
             own = each.equals(pool) ? tally : own;
         }
         if (size > account.quota - account.live() + all.freed) {
@@ -154,7 +156,10 @@ final class Resolution {
                 slabs.budget - slabs.bytes() - bytes + all.idle,
                 pool.options.budget() - pool.slabBytes() - (pool.equals(growing) ? bytes : 0) + own.idle);
         boolean stay = growing == null || bytes <= slabs.room(growing); // other growths take slabs with free blocks
-        return stay && pool.store.couldTake(length, alignment, free) || pool.store.growth(length, alignment, room) > 0;
+        long growth = pool.store.growth(length, alignment, room);
+        // A system that has refused is known to have what it gets back, and not known to have more.
+        return stay && pool.store.couldTake(length, alignment, free)
+                || growth > 0 && (!slabs.isRefused(pool, growth) || length <= alike);
     }
 
     /** Whether a request exceeds its quota together with memory held by its own call, whatever others hold. */

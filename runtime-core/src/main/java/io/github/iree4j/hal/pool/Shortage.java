@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class Shortage {
     private static final String REMEDY =
             "; raise the limit (memoryLimit or memoryQuota; with Spring iree.pools.<device>) or make fewer calls at once";
+    private static final String REMEDY_OF_SYSTEM =
+            "; lower the limit (memoryLimit; with Spring iree.pools.<device>) to what the system has, or make fewer calls at once";
     private static final int NAMED = 8; // most holders in a line of the log
     private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -69,34 +71,39 @@ final class Shortage {
     /** Returns the message for a request after the longest permitted wait. */
     String late(Waiter waiter, long waited) {
         return "allocation of %d bytes has waited %d ms for memory, the longest wait allowed: %s"
-                        .formatted(waiter.request.size(), TimeUnit.NANOSECONDS.toMillis(waited), state(waiter))
-                + REMEDY;
+                .formatted(waiter.request.size(), TimeUnit.NANOSECONDS.toMillis(waited), state(waiter));
     }
 
     /** Returns the message for a request without a prospect of memory. */
     String inVain(Waiter waiter) {
         return "allocation of %d bytes waits for memory that no running work will free: %s"
-                        .formatted(waiter.request.size(), state(waiter))
-                + REMEDY;
+                .formatted(waiter.request.size(), state(waiter));
     }
 
     /** Returns the message for a request without a prospect of memory, failed in favour of another request. */
     String forAnother(Waiter waiter) {
         return "allocation of %d bytes is given up for an older request: each of the calls in flight holds memory that another waits for: %s"
-                        .formatted(waiter.request.size(), state(waiter))
-                + REMEDY;
+                .formatted(waiter.request.size(), state(waiter));
     }
 
     private String state(Waiter waiter) {
-        return state(waiter.pool, waiter.request, waiter.account);
+        return state(waiter.pool, waiter.request, waiter.account)
+                + (isRefused(waiter.pool, waiter.request, waiter.account) ? REMEDY_OF_SYSTEM : REMEDY);
     }
 
     /** The binding limit, and the work that would have to end. */
     private String state(Pool pool, ReservationRequest request, Account account) {
         MemoryHolder holder = request.holder();
         Holding own = holder == null ? null : holder.knownHoldingIn(pool.set);
-        String limit = account.isOverQuota(pool.store.lengthFor(request.size())) ? quota(request, account) : limit();
+        String limit = account.isOverQuota(pool.store.lengthFor(request.size()))
+                ? quota(request, account)
+                : slabs.isRefused(pool, request) ? "the system refused %d bytes".formatted(pool.refused) : limit();
         return limit + "; " + remedy(pool, request, account, own);
+    }
+
+    /** Whether a request waits for the system, and for no limit. */
+    private boolean isRefused(Pool pool, ReservationRequest request, Account account) {
+        return !account.isOverQuota(pool.store.lengthFor(request.size())) && slabs.isRefused(pool, request);
     }
 
     /** The binding quota. A nested call may belong to a program unknown to the client, so its quota is not given. */
@@ -133,15 +140,19 @@ final class Shortage {
         if (fits(pool, request, account, block -> !isOf(block, own) && !waitsFor(block, own))) {
             return "it fits once programs are unloaded";
         }
-        return fits(pool, request, account, block -> !isOf(block, own))
-                ? "calls that wait for this one hold what it lacks"
+        if (fits(pool, request, account, block -> !isOf(block, own))) {
+            return "calls that wait for this one hold what it lacks";
+        }
+        return isRefused(pool, request, account) && !fits(pool, request, account, block -> true)
+                ? "all memory in use here is less, and it may fit once other processes have ended"
                 : "it does not fit beside what its own call holds";
     }
 
-    /** Whether a request would not fit even if all memory except its own call's were free. */
+    /** Whether a request would not fit even if all memory except its own call's were free. What the system has is unknown. */
     boolean isOwnFault(Waiter waiter) {
         Holding own = waiter.holding;
-        return !fits(waiter.pool, waiter.request, waiter.account, block -> !isOf(block, own));
+        return !isRefused(waiter.pool, waiter.request, waiter.account)
+                && !fits(waiter.pool, waiter.request, waiter.account, block -> !isOf(block, own));
     }
 
     private boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * the lock: decisions made here form an {@link SlabExchange}, run by the thread holding the lock after the unlock.
  */
 final class Slabs {
-    /** A slab to acquire for a pool; the bytes are already charged to the budget. */
-    record Growth(Pool pool, long size, long alignment) {}
+    /** A slab to acquire for a pool; the bytes are already charged to the budget. Again: the system has {@linkplain #isRefused refused} it. */
+    record Growth(Pool pool, long size, long alignment, boolean again) {}
 
     /** The calls of the provider to make. */
     static final class SlabExchange {
@@ -34,7 +34,10 @@ final class Slabs {
     private SlabExchange exchange = SlabExchange.NONE;
     private boolean mayGrow;
     private @Nullable Growth grown;
+    private long mayAskAgain; // slabs below this size may be acquired though the system has refused them
     private int growing; // number of slabs decided on but not arrived
+    private int growingAgain; // number of these slabs that the system has refused before
+    private long changes; // number of events after which the system may have more memory
     private long arrivals; // number of slabs arrived, or refused by the provider
     private int leaving; // number of slabs given up but not back at the provider
     private long returns; // number of slabs back at the provider
@@ -75,7 +78,17 @@ final class Slabs {
      */
     void begin(boolean growing, @Nullable Growth after) {
         mayGrow = growing;
+        mayAskAgain = 0;
         grown = after;
+    }
+
+    /**
+     * Lets this round ask for a slab that the system has refused: only the system knows how much memory it has meanwhile.
+     *
+     * @param below more than the size of the slab
+     */
+    void askAgain(long below) {
+        mayAskAgain = below;
     }
 
     boolean hasGrown() {
@@ -90,6 +103,46 @@ final class Slabs {
     /** Whether memory is being acquired, a long operation unknown to queues. */
     boolean isGrowing() {
         return growing > 0;
+    }
+
+    /** Whether a slab is being acquired that the system has not just refused: memory may be on its way. */
+    boolean isGrowingAnew() {
+        return growing > growingAgain;
+    }
+
+    /** Whether the system has refused a pool a slab of this size or less, and nothing has changed since. */
+    boolean isRefused(Pool pool, long size) {
+        return pool.refusedAt == changes && size >= pool.refused;
+    }
+
+    /** Whether the system has refused the slab that a request needs, and no limit stands in the way. */
+    boolean isRefused(Pool pool, ReservationRequest request) {
+        long length = Math.max(pool.store.lengthFor(request.size()), pool.store.lengthFor(1));
+        long growth = pool.store.growth(length, Math.max(request.alignment(), pool.alignment), room(pool));
+        return growth > 0 && isRefused(pool, growth);
+    }
+
+    /**
+     * Records that the system has refused a slab.
+     *
+     * @param before the number of changes when the system was asked
+     */
+    void refused(Growth growth, long before) {
+        Pool pool = growth.pool;
+        if (before == changes) {
+            pool.refused = pool.refusedAt == changes ? Math.min(pool.refused, growth.size) : growth.size;
+            pool.refusedAt = changes;
+        }
+    }
+
+    /** Records an event after which the system may have more memory: memory was released, or work has ended. */
+    void changed() {
+        changes++;
+    }
+
+    /** The number of such events. */
+    long changes() {
+        return changes;
     }
 
     /** The number of acquisitions, granted or refused by the provider. */
@@ -111,6 +164,7 @@ final class Slabs {
     void returned(SlabExchange exchange) {
         leaving -= exchange.back.size();
         returns += exchange.back.size();
+        changed();
     }
 
     /** Returns the decisions since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
@@ -155,10 +209,15 @@ final class Slabs {
                 return false;
             }
         }
+        boolean again = isRefused(pool, size);
+        if (again && size >= mayAskAgain) {
+            return false;
+        }
         mayGrow = false; // one at a time
         charge(pool, size);
         growing++;
-        exchange().growth = new Growth(pool, size, alignment);
+        growingAgain += again ? 1 : 0;
+        exchange().growth = new Growth(pool, size, alignment, again);
         return true;
     }
 
@@ -231,10 +290,14 @@ final class Slabs {
     /** Completes a growth: adds the acquired slab. Null when there is none. */
     void got(Growth growth, @Nullable Slab slab) {
         growing--;
+        growingAgain -= growth.again ? 1 : 0;
         arrivals++;
         if (slab == null) {
             charge(growth.pool, -growth.size);
             return;
+        }
+        if (isRefused(growth.pool, growth.size)) {
+            changed(); // the refusals are out of date
         }
         growth.pool.store.add(slab);
         if (closed) {

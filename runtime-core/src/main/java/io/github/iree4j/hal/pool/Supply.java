@@ -56,9 +56,12 @@ final class Supply {
             @Nullable IreeException refusal,
             long arrivals) {}
 
-    /** The outcome of a growth: a slab, or the cause of the failure; and the number of slabs back at the provider before the attempt. */
+    /**
+     * The outcome of a growth: a slab, or the cause of the failure; and, before the attempt, the number of slabs back at
+     * the provider and of {@linkplain Slabs#changed changes}.
+     */
     private record Arrival(
-            Growth growth, @Nullable Slab slab, @Nullable IreeException failure, long returns) {}
+            Growth growth, @Nullable Slab slab, @Nullable IreeException failure, long returns, long changes) {}
 
     /** Finds memory for a request without waiting for releases. */
     Reservation reserveNow(Pool pool, ReservationRequest request) {
@@ -113,6 +116,9 @@ final class Supply {
                 synchronized (lock) {
                     boolean mayGrow = arrival == null || arrived(arrival);
                     slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, arrival == null ? null : arrival.growth());
+                    if (arrival == null) {
+                        slabs.askAgain(Long.MAX_VALUE);
+                    }
                     try {
                         reservation = allotment.admit(pool, request, true);
                     } catch (IreeException e) {
@@ -120,11 +126,12 @@ final class Supply {
                     }
                     exchange = slabs.takeExchange();
                     growth = exchange.growth;
+                    boolean isOver = failure != null && isFinal(failure);
                     if (growth == null && refusal == null) {
                         allotment.countRefusals(pool);
                     }
                     if (reservation == null && growth == null && refusal == null) {
-                        if (failure != null && isFinal(failure)) {
+                        if (isOver) {
                             pool.failed();
                             refusal = failure;
                         } else {
@@ -133,6 +140,9 @@ final class Supply {
                     }
                     if (growth == null && arrival != null) { // requests have joined meanwhile, and more may fit
                         slabs.begin(true, arrival.growth());
+                        if (isOver) {
+                            slabs.askAgain(Long.MAX_VALUE); // for the requests that waited for this slab
+                        }
                         allotment.serve();
                         others = slabs.takeExchange();
                     }
@@ -209,16 +219,20 @@ final class Supply {
         boolean held = HeldCallbacks.begin();
         try {
             synchronized (lock) {
-                IreeException failure = arrival == null ? null : arrival.failure();
                 long grants = allotment.grants();
-                if (arrival == null || arrived(arrival) || failure == null) {
-                    slabs.begin(inVain < GROWTHS_AT_ONCE, arrival == null ? null : arrival.growth());
-                    allotment.serve(); // POOL-6
-                } else if (isFinal(failure)) {
-                    slabs.begin(true, arrival.growth()); // for the requests behind the first
-                    allotment.failFirst(arrival.growth().pool(), failure);
-                    allotment.serve(); // POOL-6: others too, where no request waits for this pool any more
+                slabs.begin(
+                        inVain < GROWTHS_AT_ONCE, arrival == null || arrival.slab() == null ? null : arrival.growth());
+                if (arrival != null && !arrived(arrival) && arrival.failure() instanceof IreeException failure) {
+                    Growth refused = arrival.growth();
+                    if (isFinal(failure)) {
+                        slabs.begin(true, null);
+                        slabs.askAgain(Long.MAX_VALUE); // for the requests behind the first
+                        allotment.failFirst(refused.pool(), failure);
+                    } else if (refused.again()) {
+                        slabs.askAgain(refused.size()); // for less
+                    }
                 }
+                allotment.serve(); // POOL-6: after a refusal too, for the requests for less
                 SlabExchange next = slabs.takeExchange();
                 if (next != SlabExchange.NONE) {
                     next.inVain = allotment.grants() == grants ? inVain + 1 : 0;
@@ -243,18 +257,20 @@ final class Supply {
     /** Calls the provider. Converts thrown exceptions to failures, so that the caller can uncharge the bytes. */
     private Arrival acquire(Growth growth) {
         long returns;
+        long changes;
         synchronized (lock) {
             returns = slabs.returns();
+            changes = slabs.changes();
         }
         try {
             Slab slab = provider.acquire(growth.pool().options(), growth.size(), growth.alignment());
-            return new Arrival(growth, slab, null, returns);
+            return new Arrival(growth, slab, null, returns, changes);
         } catch (IreeException e) {
-            return new Arrival(growth, null, e, returns);
+            return new Arrival(growth, null, e, returns, changes);
         } catch (RuntimeException | OutOfMemoryError e) {
             IreeException shortage = new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED, "no slab of %d bytes: %s".formatted(growth.size(), e), e);
-            return new Arrival(growth, null, shortage, returns);
+            return new Arrival(growth, null, shortage, returns, changes);
         }
     }
 
@@ -283,6 +299,10 @@ final class Supply {
         }
         long before = slabs.bytes();
         pools.forEach(retention::giveBackAll); // the system may lack the memory of the unused slabs
-        return slabs.bytes() < before || slabs.returns() != arrival.returns(); // POOL-6
+        if (slabs.bytes() < before || slabs.returns() != arrival.returns()) { // POOL-6
+            return true;
+        }
+        slabs.refused(arrival.growth(), arrival.changes());
+        return false;
     }
 }

@@ -268,6 +268,16 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
+    void aRequestThatTheSystemRefusesWhileItIsAskedForAnotherFailsIfTheOtherDoes() {
+        PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build();
+        slabs.system = 0;
+        slabs.acquiring = () -> ask(set, "second", 5 * 64);
+        assertThatThrownBy(() -> ask(set, "first", 10 * 64)).hasMessageContaining("the system has no 640 bytes");
+        assertThat(failed).containsOnlyKeys("second");
+    }
+
+    // POOL-6
+    @Test
     void aRequestThatTheSystemRefusesWaitsForASlabThatIsOnItsWayToAnother() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;

@@ -241,7 +241,8 @@ public final class PoolSet implements AutoCloseable {
 
     /**
      * Reserves memory for a caller that does not wait for others to release memory. Waits while memory is being
-     * acquired for others, since the acquired memory may suffice for this request too.
+     * acquired for others, since the acquired memory may suffice for this request too; and while memory is being
+     * returned to the system, since the system may then have enough.
      *
      * @param request the request
      * @return the reservation, the caller's

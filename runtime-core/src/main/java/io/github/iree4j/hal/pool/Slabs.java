@@ -38,7 +38,7 @@ final class Slabs {
     private int growing; // number of slabs decided on but not arrived
     private int growingAgain; // number of these slabs that the system has refused before
     private long changes; // number of events after which the system may have more memory
-    private long arrivals; // number of slabs arrived, or refused by the provider
+    private long moves; // number of slabs arrived, refused by the provider, or back at the provider
     private int leaving; // number of slabs given up but not back at the provider
     private long returns; // number of slabs back at the provider
     private int underWay; // number of exchanges taken but not carried out
@@ -145,14 +145,19 @@ final class Slabs {
         return changes;
     }
 
-    /** The number of acquisitions, granted or refused by the provider. */
-    long arrivals() {
-        return arrivals;
+    /** The number of slabs that are no longer on their way from or to the provider. */
+    long moves() {
+        return moves;
+    }
+
+    /** Whether slabs are on the way to the provider. */
+    boolean isReturning() {
+        return leaving > 0;
     }
 
     /** Whether slabs are on the way from or to the provider; the provider's reports may then be outdated. */
     boolean isAnyMoving() {
-        return growing > 0 || leaving > 0;
+        return isGrowing() || isReturning();
     }
 
     /** The number of slabs back at the provider. */
@@ -164,6 +169,7 @@ final class Slabs {
     void returned(SlabExchange exchange) {
         leaving -= exchange.back.size();
         returns += exchange.back.size();
+        moves += exchange.back.size();
         changed();
     }
 
@@ -291,7 +297,7 @@ final class Slabs {
     void got(Growth growth, @Nullable Slab slab) {
         growing--;
         growingAgain -= growth.again ? 1 : 0;
-        arrivals++;
+        moves++;
         if (slab == null) {
             charge(growth.pool, -growth.size);
             return;

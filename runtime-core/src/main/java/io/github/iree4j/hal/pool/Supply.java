@@ -48,13 +48,13 @@ final class Supply {
 
     /**
      * The outcome of a request: memory, a place in line, or neither; the provider's last failure, if it had no memory;
-     * and the number of slabs arrived by then.
+     * and the number of moves by then, see {@link Slabs#moves}.
      */
     record Found(
             @Nullable Reservation reservation,
             @Nullable Waiter waiter,
             @Nullable IreeException refusal,
-            long arrivals) {}
+            long moves) {}
 
     /**
      * The outcome of a growth: a slab, or the cause of the failure; and, before the attempt, the number of slabs back at
@@ -70,7 +70,7 @@ final class Supply {
             if (found.reservation() != null) {
                 return found.reservation();
             }
-            if (i == GROWTHS_AT_ONCE || !awaitArrival(found.arrivals())) {
+            if (i == GROWTHS_AT_ONCE || !awaitMove(found.moves())) {
                 IreeException refusal = found.refusal();
                 synchronized (lock) {
                     pool.failed();
@@ -80,11 +80,12 @@ final class Supply {
         }
     }
 
-    /** Waits for memory being acquired by others; returns false when nothing has arrived and nothing will. POOL-5. */
-    private boolean awaitArrival(long before) {
+    /** Waits for slabs on their way from or to the provider; returns false when none has moved and none will. POOL-5. */
+    private boolean awaitMove(long before) {
+        boolean isInCallback = HeldCallbacks.isInCallback(); // this thread may have to return the slabs afterwards
         boolean interrupted = false;
         synchronized (lock) {
-            while (slabs.arrivals() == before && slabs.isGrowing()) {
+            while (slabs.moves() == before && (slabs.isGrowing() || slabs.isReturning() && !isInCallback)) {
                 try {
                     lock.wait();
                 } catch (InterruptedException e) {
@@ -94,7 +95,7 @@ final class Supply {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-            return slabs.arrivals() != before;
+            return slabs.moves() != before;
         }
     }
 
@@ -112,7 +113,7 @@ final class Supply {
                 SlabExchange others = SlabExchange.NONE;
                 Growth growth;
                 IreeException failure = arrival == null ? null : arrival.failure();
-                long arrivals;
+                long moves;
                 synchronized (lock) {
                     boolean mayGrow = arrival == null || arrived(arrival);
                     slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, arrival == null ? null : arrival.growth());
@@ -146,7 +147,7 @@ final class Supply {
                         allotment.serve();
                         others = slabs.takeExchange();
                     }
-                    arrivals = slabs.arrivals();
+                    moves = slabs.moves();
                 }
                 carriedOut(before);
                 before = exchange;
@@ -160,7 +161,7 @@ final class Supply {
                     if (granted != null && listener != null) {
                         HeldCallbacks.run(() -> listener.ended(granted, null));
                     }
-                    return new Found(reservation, waiter, failure, arrivals);
+                    return new Found(reservation, waiter, failure, moves);
                 }
                 giveBack(exchange);
                 arrival = acquire(growth);
@@ -286,6 +287,7 @@ final class Supply {
         if (!exchange.back.isEmpty()) {
             synchronized (lock) {
                 slabs.returned(exchange);
+                lock.notifyAll(); // POOL-5
             }
         }
     }

@@ -64,10 +64,14 @@ class FakeSlabs implements SlabProvider {
     }
 
     @Override
-    public synchronized void release(Slab slab) {
+    public void release(Slab slab) {
         Runnable meanwhile = releasing;
         releasing = () -> {};
         meanwhile.run();
+        takeBack(slab);
+    }
+
+    private synchronized void takeBack(Slab slab) {
         if (!out.remove(slab)) {
             throw new IllegalStateException("released twice, or not ours");
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -210,6 +211,37 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(caller.outcome()).isEqualTo(5L * 64);
     }
 
+    // POOL-5
+    @Test
+    void aCallerWhomTheSystemRefusesWaitsForWhatIsOnItsWayBack() throws InterruptedException {
+        PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build(); // keeps nothing
+        slabs.system = 10 * 64;
+        ask(set, "kept", 64);
+        ask(set, "first", 9 * 64);
+        Caller caller = new Caller(set, 5 * 64);
+        slabs.releasing = caller::startAndWait;
+        release("first");
+        assertThat(caller.outcome()).isEqualTo(5L * 64);
+    }
+
+    // POOL-5
+    @Test
+    void aCallerInACallbackDoesNotWaitForASlabThatItsThreadReturnsAfterwards() {
+        PoolSet set = builder(10 * 64).pool(PoolOptions.passThrough("p")).build();
+        slabs.system = 10 * 64;
+        ask(set, "kept", 64);
+        ask(set, "first", 9 * 64);
+        boolean held = HeldCallbacks.begin();
+        try {
+            release("first");
+            assertThatThrownBy(() -> set.reserveNow(ReservationRequest.of(5 * 64)))
+                    .hasMessageContaining("the system has no 320 bytes");
+        } finally {
+            HeldCallbacks.end(held);
+        }
+        assertThat(slabs.bytesOut).isEqualTo(64);
+    }
+
     /** A thread that cannot wait for releases. */
     private static final class Caller {
         private final List<Object> outcome = new ArrayList<>();
@@ -244,7 +276,7 @@ class SlabSupplyTest extends MemoryLine {
     private static boolean isWaiting(Thread caller) {
         return caller.getState() == Thread.State.WAITING
                 && Arrays.stream(caller.getStackTrace())
-                        .anyMatch(each -> each.getMethodName().equals("awaitArrival"));
+                        .anyMatch(each -> each.getMethodName().equals("awaitMove"));
     }
 
     @Test

@@ -299,10 +299,14 @@ final class DeadlockDetector {
         }
         List<Waiter> doomed =
                 line.stream().filter(each -> hope.isLost(each, now, moved)).toList();
-        Resolution.Help help = resolution.help(doomed);
+        // The doubt of the younger may have begun later: who has moved of late may end for who has waited for long.
+        Resolution.Help help = resolution.help(
+                doomed, line.stream().filter(each -> hope.isDoubted(each, now)).toList());
         if (help != null) {
             help.ending().forEach(each -> verdicts.add(new Verdict(each, false, help.helped())));
-        } else { // no call's end helps another call
+        } else if (resolution.help(
+                        doomed, line.stream().filter(each -> each.hopeless).toList())
+                == null) { // no call's end would help another call
             doomed.stream()
                     .filter(each -> hope.isLostWithHost(each, now))
                     .min(Resolution.OLDEST_CALL_FIRST)

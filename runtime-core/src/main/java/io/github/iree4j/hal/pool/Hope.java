@@ -99,8 +99,18 @@ final class Hope {
         } else if (moved && now - waiter.doubtedSince < DeadlockDetector.END_NANOS) {
             waiter.hopelessSince = now;
         }
-        return now - waiter.hopelessSince >= DeadlockDetector.CONFIRM_NANOS
-                && (isLostWithHost(waiter, now) || !resolution.fits(waiter, Hope::isKeptByHost));
+        return now - waiter.hopelessSince >= DeadlockDetector.CONFIRM_NANOS && isWithoutHost(waiter, now);
+    }
+
+    /** Returns whether looks have found no hope for a request for long enough, though something has moved in between. */
+    boolean isDoubted(Waiter waiter, long now) {
+        return waiter.hopeless
+                && now - waiter.doubtedSince >= DeadlockDetector.CONFIRM_NANOS
+                && isWithoutHost(waiter, now);
+    }
+
+    private boolean isWithoutHost(Waiter waiter, long now) {
+        return isLostWithHost(waiter, now) || !resolution.fits(waiter, Hope::isKeptByHost);
     }
 
     /** Whether the host holds no memory that the request waits for, or has had time to release such memory. */

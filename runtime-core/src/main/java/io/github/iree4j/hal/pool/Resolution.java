@@ -39,29 +39,32 @@ final class Resolution {
      * Chooses the calls to end: the calls that began last, for the oldest call that can be helped.
      *
      * @param lost requests without a prospect of memory
+     * @param doubted requests that may fail for these
      * @return null when no call's end would help another call
      */
     @Nullable
-    Help help(List<Waiter> lost) {
+    Help help(List<Waiter> lost, List<Waiter> doubted) {
         for (Waiter waiter : lost.stream().sorted(OLDEST_CALL_FIRST).toList()) {
-            List<Holding> ending = toEnd(waiter, mayEnd(lost, waiter));
+            List<Holding> ending = toEnd(waiter, mayEnd(doubted, waiter));
             if (ending != null && !ending.isEmpty()) {
                 return new Help(
                         waiter,
-                        ending.stream().map(holding -> youngest(lost, holding)).toList());
+                        ending.stream()
+                                .map(holding -> youngest(doubted, holding))
+                                .toList());
             }
         }
         return null;
     }
 
-    /** The calls that may be ended for a request, the youngest first: calls with all of their requests among the lost. */
-    private static List<Holding> mayEnd(List<Waiter> lost, Waiter waiter) {
-        return lost.stream()
+    /** The calls that may be ended for a request, the youngest first: calls with all of their requests among the doubted. */
+    private static List<Holding> mayEnd(List<Waiter> doubted, Waiter waiter) {
+        return doubted.stream()
                 .map(each -> each.holding)
                 .filter(holding -> holding != null
                         && holding.live > 0
                         && !holding.equals(waiter.holding)
-                        && holding.waiting == of(holding, lost).count())
+                        && holding.waiting == of(holding, doubted).count())
                 .distinct()
                 .sorted(Comparator.comparingLong((Holding holding) -> holding.age)
                         .reversed())
@@ -73,8 +76,10 @@ final class Resolution {
         return waiters.stream().filter(each -> holding.equals(each.holding));
     }
 
-    private static Waiter youngest(List<Waiter> lost, Holding holding) {
-        return of(holding, lost).max(Comparator.comparingLong(each -> each.age)).orElseThrow();
+    private static Waiter youngest(List<Waiter> doubted, Holding holding) {
+        return of(holding, doubted)
+                .max(Comparator.comparingLong(each -> each.age))
+                .orElseThrow();
     }
 
     /**

@@ -218,6 +218,76 @@ class ResolutionTest extends KnotLine {
         assertThat(knots).isEqualTo(1);
     }
 
+    /**
+     * While something moves now and then, a request is lost after a second without hope. The call that holds the rest of what it lacks may have
+     * begun to wait at any time before.
+     */
+    @Test
+    void aRequestThatHasWaitedLongBesideMovementIsHelpedByCallsThatHaveWaitedLess() {
+        long step = DeadlockDetector.CONFIRM_NANOS / 3;
+        long end = DeadlockDetector.END_NANOS + 3 * DeadlockDetector.CONFIRM_NANOS;
+        for (long begins = 0; begins < end - DeadlockDetector.CONFIRM_NANOS; begins += step) {
+            PoolSet set = builder(4 * HALF)
+                    .pool(PoolOptions.passThrough("p"))
+                    .waste(0)
+                    .delayed(this::after)
+                    .build();
+            MemoryHolder a = holding(set, "a");
+            MemoryHolder b = holding(set, "b");
+            MemoryHolder c = holding(set, "c");
+            wants(set, a, "more for a", 3 * HALF);
+            wants(set, b, "more for b", 3 * HALF);
+            Cancellation earlier = wants(set, c, "more for c", 3 * HALF);
+            long begun = 0;
+            for (long time = 0; time < end && failed.isEmpty(); time += step) {
+                set.idle();
+                pass(step);
+                if (time == begins && failed.isEmpty()) {
+                    earlier.cancel();
+                    release("c");
+                    wants(set, holding(set, "d"), "more for d", 3 * HALF);
+                    begun = clock.get();
+                }
+            }
+            assertThat(failed)
+                    .as("begins after %d", begins)
+                    .doesNotContainKey("more for a")
+                    .hasSize(2);
+            assertThat(clock.get() - begun).as("looked at once").isGreaterThan(DeadlockDetector.CONFIRM_NANOS);
+            set.close();
+            got.clear();
+            failed.clear();
+        }
+    }
+
+    @Test
+    void aCallThatTheHostMayHelpDoesNotFailForOneThatItCannotHelp() {
+        long given = 5 * DeadlockDetector.CONFIRM_NANOS;
+        PoolSet set = builder(5 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .delayed(this::after)
+                .hostPatience(given)
+                .build();
+        holding(set, "result").end();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        wants(set, b, "b too", HALF);
+        wants(set, a, "more for a", 3 * HALF);
+        wants(set, b, "more for b", 2 * HALF);
+        pass(given);
+        assertThat(failed).isEmpty();
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    private Cancellation wants(PoolSet set, MemoryHolder call, String name, long size) {
+        MemoryHolder before = call.enter();
+        Cancellation waiting = ask(set, name, size);
+        call.leave(before);
+        return waiting;
+    }
+
     private void resolve(long seed) {
         Knotted knot = new Knotted(seed);
         if (knot.callers.stream().anyMatch(each -> each.granted > 0) || knot.callers.size() < 2) {

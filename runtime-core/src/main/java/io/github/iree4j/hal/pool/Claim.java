@@ -44,9 +44,20 @@ final class Claim {
         since = grants;
         beside = 0;
         exceptions = 0;
-        shuts = overOlder && suits(claimant);
-        if (shuts) {
+        shutOrOpen();
+    }
+
+    /** Shuts the gate while others give way: the inputs of a new call would be refused. */
+    private void shutOrOpen() {
+        boolean shut = waiter != null && overOlder && suits(waiter);
+        if (shut == shuts) {
+            return;
+        }
+        shuts = shut;
+        if (shut) {
             gate.shut(share());
+        } else {
+            gate.open(share());
         }
     }
 
@@ -61,16 +72,14 @@ final class Claim {
 
     void end() {
         waiter = null;
-        if (shuts) {
-            shuts = false;
-            gate.open(share());
-        }
+        shutOrOpen();
     }
 
     void endBefore(long now) {
         if (waiter != null && now - until >= 0) {
             end();
         }
+        shutOrOpen();
     }
 
     Overtakings overtakings(Waiter first) {

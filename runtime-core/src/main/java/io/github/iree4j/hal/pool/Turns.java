@@ -127,6 +127,7 @@ final class Turns {
                 || !claim.isOverOlder()
                 || helped.equals(waiter)
                 || holding != null && holding.equals(helped.holding)
+                || !claim.suits(helped)
                 || detector.fitsOnceCallsHaveEnded(helped, growing, bytes);
     }
 

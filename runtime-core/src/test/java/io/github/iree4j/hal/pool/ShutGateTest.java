@@ -55,9 +55,13 @@ class ShutGateTest extends KnotLine {
     }
 
     private Cancellation ask(MemoryHolder call, String name, String consumer, long size) {
+        return ask(set, call, name, consumer, size);
+    }
+
+    private Cancellation ask(PoolSet pools, MemoryHolder call, String name, String consumer, long size) {
         MemoryHolder before = call.enter();
         try {
-            return set.reserve(ReservationRequest.of(size).withConsumer(consumer), (reservation, failure) -> {
+            return pools.reserve(ReservationRequest.of(size).withConsumer(consumer), (reservation, failure) -> {
                 if (reservation != null) {
                     got.put(name, reservation);
                 } else {
@@ -138,6 +142,69 @@ class ShutGateTest extends KnotLine {
         gate.join("q", new Need(HALF, HALF), false, _ -> entered.add("new"));
         pass(Turns.CLAIM_NANOS);
         assertThat(entered).containsExactly("new");
+    }
+
+    /** The call that failed for the request goes on, and fails again: the second claim is longer than a failed call is expected to end in. */
+    @Test
+    void othersHaveTheBudgetWhileMemoryIsKeptAgainForARequestThatWaitsForItsQuota() {
+        PoolSet large = builder(100 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .quota("q", 2 * HALF)
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
+        MemoryHolder b = new MemoryHolder("b", new OperationsUnderWay());
+        askAs(large, a, "a", "q");
+        askAs(large, b, "b", "q");
+        askAs(large, a, "more for a", "q");
+        askAs(large, b, "more for b", "q");
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+        askAs(large, b, "again for b", "q");
+        pass(Turns.CLAIM_NANOS + 2 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b", "again for b");
+        for (int i = 0; i < 2 * Turns.CLAIM_NANOS / DeadlockDetector.CONFIRM_NANOS; i++) {
+            pass(DeadlockDetector.CONFIRM_NANOS);
+            Objects.requireNonNull(large.tryReserve(ReservationRequest.of(HALF)))
+                    .release(Frontier.EMPTY);
+            Objects.requireNonNull(large.gate().tryAdmit("", new Need(HALF, HALF)))
+                    .exit();
+        }
+        assertThat(got).doesNotContainKey("more for a");
+        release("b");
+        assertThat(got).containsKey("more for a");
+    }
+
+    @Test
+    void callsOfOthersAreAdmittedWhileTheRequestThatOthersHaveFailedForWaitsForItsQuotaInstead() {
+        PoolSet large = builder(10 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .quota("q", 4 * HALF)
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
+        MemoryHolder b = new MemoryHolder("b", new OperationsUnderWay());
+        MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
+        ask(large, a, "a", "q", HALF);
+        ask(large, b, "b", "", 4 * HALF);
+        ask(large, c, "c", "", 4 * HALF);
+        ask(large, a, "more for a", "q", 3 * HALF);
+        ask(large, b, "more for b", "", 4 * HALF);
+        ask(large, c, "more for c", "", 4 * HALF);
+        pass(3 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for c");
+        assertThat(large.gate().tryAdmit("", new Need(HALF, HALF))).isNull();
+        ask(large, a, "a too", "q", HALF);
+        pass(DeadlockDetector.CONFIRM_NANOS);
+        Objects.requireNonNull(large.gate().tryAdmit("", new Need(HALF, HALF))).exit();
+        release("a too");
+        pass(DeadlockDetector.CONFIRM_NANOS);
+        assertThat(large.gate().tryAdmit("", new Need(HALF, HALF))).as("again").isNull();
+        release("c");
+        assertThat(got).containsKey("more for a");
+        assertThat(large.gate().tryAdmit("", new Need(HALF, HALF))).isNotNull();
     }
 
     @Test

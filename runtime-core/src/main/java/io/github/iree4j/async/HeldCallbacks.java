@@ -47,6 +47,14 @@ public final class HeldCallbacks {
     }
 
     /**
+     * Runs this thread's callbacks that are due, for a thread in a callback that is about to wait for something which may
+     * depend on these callbacks. Without locks.
+     */
+    public static void help() {
+        Callbacks.help();
+    }
+
+    /**
      * Runs an action as a callback of this thread: now, or after all held and current callbacks.
      *
      * @param action the action; the contract of {@link Timepoint} holds

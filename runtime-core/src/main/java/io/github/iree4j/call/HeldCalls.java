@@ -60,7 +60,7 @@ final class HeldCalls {
             return;
         }
         if (HeldCallbacks.isInCallback()) { // this thread runs the callback once its locks are released
-            HeldCallbacks.run(this::makeFirst);
+            HeldCallbacks.runLast(this::makeFirst);
         } else {
             CallThreads.start(name, this::makeAll);
         }

@@ -150,14 +150,9 @@ final class Slabs {
         return moves;
     }
 
-    /** Whether slabs are on the way to the provider. */
-    boolean isReturning() {
-        return leaving > 0;
-    }
-
     /** Whether slabs are on the way from or to the provider; the provider's reports may then be outdated. */
     boolean isAnyMoving() {
-        return isGrowing() || isReturning();
+        return growing > 0 || leaving > 0;
     }
 
     /** The number of slabs back at the provider. */

@@ -82,10 +82,10 @@ final class Supply {
 
     /** Waits for slabs on their way from or to the provider; returns false when none has moved and none will. POOL-5. */
     private boolean awaitMove(long before) {
-        boolean isInCallback = HeldCallbacks.isInCallback(); // this thread may have to return the slabs afterwards
+        HeldCallbacks.help(); // this thread may have to move the slabs
         boolean interrupted = false;
         synchronized (lock) {
-            while (slabs.moves() == before && (slabs.isGrowing() || slabs.isReturning() && !isInCallback)) {
+            while (slabs.moves() == before && slabs.isAnyMoving()) {
                 try {
                     lock.wait();
                 } catch (InterruptedException e) {

@@ -226,20 +226,36 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerInACallbackDoesNotWaitForASlabThatItsThreadReturnsAfterwards() {
+    void aCallerInACallbackReturnsTheSlabsOfItsThreadFirst() {
         PoolSet set = builder(10 * 64).pool(PoolOptions.passThrough("p")).build();
         slabs.system = 10 * 64;
         ask(set, "kept", 64);
         ask(set, "first", 9 * 64);
+        assertThat(reserveBehindRelease(set, "first")).isEqualTo(5L * 64);
+    }
+
+    // POOL-5
+    @Test
+    void aCallerInACallbackAcquiresTheSlabsThatItsThreadOwesToOthersFirst() {
+        PoolSet set = builder(20 * 64)
+                .pool(PoolOptions.tlsf("small", 10 * 64, 10 * 64).withSizes(0, 5 * 64))
+                .pool(PoolOptions.passThrough("large"))
+                .build();
+        ask(set, "kept", 10 * 64);
+        ask(set, "first", 10 * 64);
+        ask(set, "second", 5 * 64);
+        assertThat(reserveBehindRelease(set, "first")).isEqualTo(5L * 64);
+        assertThat(got).containsOnlyKeys("kept", "second");
+    }
+
+    private long reserveBehindRelease(PoolSet set, String released) {
         boolean held = HeldCallbacks.begin();
         try {
-            release("first");
-            assertThatThrownBy(() -> set.reserveNow(ReservationRequest.of(5 * 64)))
-                    .hasMessageContaining("the system has no 320 bytes");
+            release(released);
+            return set.reserveNow(ReservationRequest.of(5 * 64)).size();
         } finally {
             HeldCallbacks.end(held);
         }
-        assertThat(slabs.bytesOut).isEqualTo(64);
     }
 
     /** A thread that cannot wait for releases. */

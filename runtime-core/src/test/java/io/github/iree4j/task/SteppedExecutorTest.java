@@ -134,7 +134,7 @@ class SteppedExecutorTest {
         assertThat(process.releases).hasValue(1);
     }
 
-    /** TASK-18. */
+    /** TASK-18: each makes the other runnable, in turn. */
     @Test
     void processesThatWakeEachOtherStayOnTheirWorker() {
         TestProcess[] both = new TestProcess[2];
@@ -162,7 +162,7 @@ class SteppedExecutorTest {
         return DrainResult.IDLE;
     }
 
-    /** TASK-18. */
+    /** TASK-18: the worker begins with a process that was on the list before. */
     @Test
     void anotherWorkerIsWokenForAProcessBehindOneThatWasThereBefore() {
         TestProcess second = logging(ProcessOptions.named("second").suspended(1), DrainResult.COMPLETED);

@@ -341,13 +341,16 @@ final class Allotment {
         return true;
     }
 
-    /** Fails and removes the first request in line for a pool. */
-    void failFirst(Pool pool, IreeException failure) {
-        Waiter waiter = line.firstOf(pool);
-        if (waiter != null && leave(waiter)) {
-            pool.failed();
-            end(waiter, null, failure);
+    /** Fails and removes the first request in line that the system has refused even the smallest slab of a pool; returns false when there is none. */
+    boolean failFirst(Pool pool, IreeException failure) {
+        Waiter waiter = line.firstBefore(
+                Long.MAX_VALUE, each -> each.pool.equals(pool) && slabs.isRefused(pool, each.needed()));
+        if (waiter == null || !leave(waiter)) {
+            return false;
         }
+        pool.failed();
+        end(waiter, null, failure);
+        return true;
     }
 
     /** Grants all grantable requests. Called after each release and completion. */

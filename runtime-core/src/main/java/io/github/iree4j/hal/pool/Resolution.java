@@ -161,10 +161,10 @@ final class Resolution {
                 slabs.budget - slabs.bytes() - bytes + all.idle,
                 pool.options.budget() - pool.slabBytes() - (pool.equals(growing) ? bytes : 0) + own.idle);
         boolean stay = growing == null || bytes <= slabs.room(growing); // other growths take slabs with free blocks
-        long growth = pool.store.growth(length, alignment, room);
         // A system that has refused is known to have what it gets back, and not known to have more.
         return stay && pool.store.couldTake(length, alignment, free)
-                || growth > 0 && (!slabs.isRefused(pool, growth) || length <= alike);
+                || pool.store.growth(length, alignment, room) > 0
+                        && (!slabs.isRefused(pool, length) || length <= alike);
     }
 
     /** Whether a request exceeds its quota together with memory held by its own call, whatever others hold. */

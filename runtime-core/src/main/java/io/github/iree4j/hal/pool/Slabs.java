@@ -119,7 +119,7 @@ final class Slabs {
     boolean isRefused(Pool pool, ReservationRequest request) {
         long length = Math.max(pool.store.lengthFor(request.size()), pool.store.lengthFor(1));
         long growth = pool.store.growth(length, Math.max(request.alignment(), pool.alignment), room(pool));
-        return growth > 0 && isRefused(pool, growth);
+        return growth > 0 && isRefused(pool, length);
     }
 
     /**
@@ -198,7 +198,7 @@ final class Slabs {
 
     /** Decides to acquire a slab of at least this length, returning other slabs first if need be; returns whether a slab will arrive. */
     boolean grow(List<Pool> pools, Pool pool, long length, long alignment) {
-        if (!mayGrow) {
+        if (!mayGrow || isRefused(pool, length) && length >= mayAskAgain) {
             return false;
         }
         if (!canHave(pools, pool, length)) {
@@ -210,10 +210,10 @@ final class Slabs {
                 return false;
             }
         }
-        boolean again = isRefused(pool, size);
-        if (again && size >= mayAskAgain) {
-            return false;
+        if (isRefused(pool, size)) {
+            size = length; // the system may have just that
         }
+        boolean again = isRefused(pool, size);
         mayGrow = false; // one at a time
         charge(pool, size);
         growing++;

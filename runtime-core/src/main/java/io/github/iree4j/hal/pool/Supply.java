@@ -115,7 +115,9 @@ final class Supply {
                 IreeException failure = arrival == null ? null : arrival.failure();
                 long moves;
                 synchronized (lock) {
-                    boolean mayGrow = arrival == null || arrived(arrival);
+                    boolean mayGrow = arrival == null
+                            || arrived(arrival)
+                            || slabs.isRefused(pool, arrival.growth().size()); // less is asked for, if less will do
                     slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, arrival == null ? null : arrival.growth());
                     if (arrival == null) {
                         slabs.askAgain(Long.MAX_VALUE);
@@ -227,8 +229,9 @@ final class Supply {
                     Growth refused = arrival.growth();
                     if (isFinal(failure)) {
                         slabs.begin(true, null);
-                        slabs.askAgain(Long.MAX_VALUE); // for the requests behind the first
-                        allotment.failFirst(refused.pool(), failure);
+                        if (allotment.failFirst(refused.pool(), failure) || !refused.again()) {
+                            slabs.askAgain(Long.MAX_VALUE); // for the requests behind the first
+                        }
                     } else if (refused.again()) {
                         slabs.askAgain(refused.size()); // for less
                     }

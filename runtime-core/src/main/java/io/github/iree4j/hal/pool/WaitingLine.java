@@ -124,17 +124,6 @@ final class WaitingLine {
         return all;
     }
 
-    /** The first waiter for memory of a pool. */
-    @Nullable
-    Waiter firstOf(Pool pool) {
-        for (Waiter each = first; each != null; each = each.next) {
-            if (each.pool.equals(pool)) {
-                return each;
-            }
-        }
-        return null;
-    }
-
     /**
      * Grants all grantable requests, in order.
      *

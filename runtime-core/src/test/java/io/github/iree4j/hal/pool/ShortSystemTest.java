@@ -133,6 +133,48 @@ class ShortSystemTest extends KnotLine {
         assertThat(got).containsOnlyKeys("kept", "holder", "small");
     }
 
+    private PoolSet shared() {
+        return builder(1000 * HALF)
+                .pool(PoolOptions.tlsf("shared", 10 * HALF, 10 * HALF).withSizes(0, 5 * HALF))
+                .pool(PoolOptions.passThrough("p"))
+                .delayed(this::after)
+                .build();
+    }
+
+    @Test
+    void aSharedPoolGetsWhatARequestNeedsWhereTheSystemLacksASlabOfTheUsualSize() {
+        PoolSet shared = shared();
+        slabs.system = 8 * HALF;
+        assertThat(shared.tryReserve(ReservationRequest.of(3 * HALF))).isNotNull();
+        assertThat(slabs.asked).as("for the usual slab, and for less").isEqualTo(2);
+        assertThat(slabs.bytesOut).isEqualTo(3 * HALF);
+        ask(shared, "two", 2 * HALF);
+        ask(shared, "five", 5 * HALF);
+        assertThat(got).containsOnlyKeys("two");
+        slabs.system = 20 * HALF;
+        shared.idle();
+        assertThat(got).containsOnlyKeys("two", "five");
+        assertThat(slabs.bytesOut).as("of the usual size again").isEqualTo(15 * HALF);
+    }
+
+    @Test
+    void aRequestInLineGetsWhatItNeedsLikewise() {
+        PoolSet shared = shared();
+        slabs.system = 20 * HALF;
+        ask(shared, "holder", 20 * HALF);
+        ask(shared, "three", 3 * HALF);
+        ask(shared, "five", 5 * HALF);
+        ask(shared, "empty", 0);
+        slabs.system = 4 * HALF; // others have taken the rest meanwhile
+        release("holder");
+        assertThat(got).containsOnlyKeys("three", "empty");
+        assertThat(failed).isEmpty();
+        assertThat(slabs.bytesOut).isEqualTo(4 * HALF);
+        release("three");
+        release("empty");
+        assertThat(failed).as("nothing is live, and nothing will come").containsOnlyKeys("five");
+    }
+
     @Test
     void memoryOfAnotherKindIsNotKnownToHelp() {
         PoolSet kinds = builder(1000 * HALF)

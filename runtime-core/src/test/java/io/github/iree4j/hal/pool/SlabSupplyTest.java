@@ -301,7 +301,7 @@ class SlabSupplyTest extends MemoryLine {
         slabs.system = 10 * 64;
         ask(set, "first", 10 * 64);
         assertThatThrownBy(() -> set.reserveNow(ReservationRequest.of(64)))
-                .hasMessageContaining("the system has no 640 bytes");
+                .hasMessageContaining("the system has no 64 bytes");
     }
 
     // POOL-3

@@ -116,7 +116,8 @@ public final class AdmissionGate {
     }
 
     /**
-     * Admits a ready call at once, without a lock, if the call fits as far as is known, and no other call waits.
+     * Admits a ready call at once if the call fits as far as is known, and no other call waits, or the first in line is
+     * still waking up.
      *
      * @param consumer the consumer charged with the memory
      * @param estimate the expected memory of the call
@@ -148,7 +149,16 @@ public final class AdmissionGate {
                 return false;
             }
             first.isOvertakenBy(need);
+            moves(quota, clock.getAsLong());
             return true;
+        }
+    }
+
+    /** Records an admission: the line moves. */
+    private void moves(@Nullable Share quota, long now) {
+        all.lastAdmitted = now;
+        if (quota != null) {
+            quota.lastAdmitted = now;
         }
     }
 
@@ -439,10 +449,7 @@ public final class AdmissionGate {
             if (first != null) {
                 first.isOvertakenBy(committed - call.inputs());
             }
-            all.lastAdmitted = now;
-            if (call.quota != null) {
-                call.quota.lastAdmitted = now;
-            }
+            moves(call.quota, now);
             if (isGuess) {
                 lastGuess = now;
                 call.alone(now);

@@ -130,6 +130,20 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
+    void aNewcomerThatUsesTheRoomMovesTheLine() {
+        call("a", 80);
+        Sleeper sleeper = new Sleeper(90, "");
+        exit("a");
+        clock.addAndGet(PATIENCE - 10);
+        call("b", 60);
+        sleeper.comesInVain();
+        pass(20);
+        assertThat(sleeper.isAdmitted())
+                .as("without room, before it has waited behind b")
+                .isFalse();
+    }
+
+    @Test
     void aNewcomerDoesNotOvertakeACallThatWaitsForTheSameQuota() {
         call("a", "small", new Need(30));
         new Sleeper(20, "small");

@@ -336,7 +336,8 @@ class GpuSharingTest {
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void managedMemoryThatThereIsNotIsRefused(GpuKind kind) {
-        open(kind, managed(kind) + " fail=memory_managed:1:2 fail=memory_managed:2:801", 1);
+        open(kind, managed(kind) + " fail=memory_managed:1:2 fail=memory_managed:2:2 fail=memory_managed:3:801", 1);
+        // The first fails when it is refused the usual slab, and then the smallest that would do.
         for (StatusCode expected : List.of(StatusCode.RESOURCE_EXHAUSTED, StatusCode.UNIMPLEMENTED)) {
             assertThatThrownBy(() -> devices.getFirst().allocator().allocate(OF_BOTH, 64))
                     .isInstanceOfSatisfying(

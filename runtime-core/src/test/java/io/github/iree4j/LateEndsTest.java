@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -40,14 +42,8 @@ class LateEndsTest {
             this.module = module;
         }
 
-        private CompletableFuture<Results> call(Program program, Timeline timeline, long value) {
-            ProgramFunction function = program.function("outer");
-            if (this != SIGNALLING) {
-                return function.invokeAsync(VALUES, FACTORS);
-            }
-            try (Fence signal = timeline.at(value)) {
-                return function.submit(null, signal, VALUES, FACTORS);
-            }
+        private CompletableFuture<Results> call(Program program, @Nullable Fence wait, Fence signal) {
+            return program.function("outer").submit(wait, this == SIGNALLING ? signal : null, VALUES, FACTORS);
         }
     }
 
@@ -80,9 +76,14 @@ class LateEndsTest {
                         IreeRuntime.builder().memoryLimit(peak * 6 / 5).build();
                 Program first = runtime.load(Fixtures.file(way.module));
                 Program second = runtime.load(Fixtures.file(way.module));
-                Timeline timeline = runtime.createTimeline()) {
-            CompletableFuture<Results> early = way.call(first, timeline, 1);
-            CompletableFuture<Results> late = way.call(second, timeline, 2);
+                Timeline ready = runtime.createTimeline();
+                Timeline ends = runtime.createTimeline();
+                Fence wait = ready.at(1);
+                Fence end = ends.at(1);
+                Fence lastEnd = ends.at(2)) {
+            CompletableFuture<Results> early = way.call(first, null, end);
+            CompletableFuture<Results> late = way.call(second, wait, lastEnd);
+            whenThisThreadWaits(() -> ready.semaphore().signal(1)); // so that this thread runs the end
             try {
                 late.get(10, TimeUnit.SECONDS).close();
             } finally {
@@ -90,6 +91,17 @@ class LateEndsTest {
             }
             early.join().close();
         }
+    }
+
+    private static void whenThisThreadWaits(Runnable action) {
+        Thread waiting = Thread.currentThread();
+        Thread.ofPlatform().daemon().start(() -> {
+            while (Arrays.stream(waiting.getStackTrace())
+                    .noneMatch(each -> each.getMethodName().equals("parkNanos"))) {
+                Thread.onSpinWait();
+            }
+            action.run();
+        });
     }
 
     private static long peak(Way way) {

@@ -150,7 +150,9 @@ final class Admitting {
 
     /** Whether the inputs are on the device in the time for starting a thread. */
     private boolean isBrief() {
-        return size.copied() <= BRIEF_COPY && program.memory().device().isMemoryOfHost();
+        return !size.isApart()
+                && size.copied() <= BRIEF_COPY
+                && program.memory().device().isMemoryOfHost();
     }
 
     /** Ends the call's right after the call has ended, and records the memory held by the call and its nested calls. */

@@ -32,6 +32,8 @@ final class ArgumentList implements AutoCloseable {
     private final @Nullable Object[] values;
     /** References owned and released by this list. Their buffers are on loan: the program cannot deallocate the buffers. */
     private final List<RefCounted> owned = new ArrayList<>();
+    /** Views made by this list: their memory is held by the call. On loan, too. */
+    private final List<BufferView> made = new ArrayList<>();
     /** Tensors kept in use. */
     private final List<TensorElements> lent = new ArrayList<>();
     /** Tensors transferred to the call, each once; and the call's references, released once the program has its own references. */
@@ -64,6 +66,7 @@ final class ArgumentList implements AutoCloseable {
     InputSize size() {
         long bytes = 0;
         long copied = 0;
+        boolean isApart = false;
         for (Object value : values) {
             TensorElements elements = value instanceof Transfer transfer
                     ? transfer.elements()
@@ -71,9 +74,10 @@ final class ArgumentList implements AutoCloseable {
             if (elements != null) {
                 bytes += elements.byteSize();
                 copied += memory.reservedBy(elements);
+                isApart |= elements.view() != null && memory.reservedBy(elements) > 0;
             }
         }
-        return new InputSize(bytes, copied);
+        return new InputSize(bytes, copied, isApart);
     }
 
     /**
@@ -331,8 +335,11 @@ final class ArgumentList implements AutoCloseable {
         }
         if (transfer) {
             given.add(view);
-        } else {
+        } else if (view.equals(elements.view())) {
             own(view);
+        } else {
+            view.buffer().lend();
+            made.add(view);
         }
         return storage ? view.buffer() : view;
     }
@@ -360,9 +367,19 @@ final class ArgumentList implements AutoCloseable {
         return new IreeException(StatusCode.INVALID_ARGUMENT, message);
     }
 
+    /** Releases the copies made by this list, and nothing else. Runs no code of others. */
+    void releaseCopies() {
+        for (BufferView each : made) {
+            each.buffer().endLoan();
+            each.release();
+        }
+        made.clear();
+    }
+
     @Override
     public void close() {
         releaseGiven();
+        releaseCopies();
         for (RefCounted each : owned) {
             if (bufferOf(each) instanceof Buffer buffer) {
                 buffer.endLoan();

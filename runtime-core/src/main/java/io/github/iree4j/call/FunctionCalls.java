@@ -136,7 +136,8 @@ public final class FunctionCalls {
         String consumer = program.memory().consumer();
         for (MemoryNeed need : asks) {
             MemoryEstimate estimate = need.estimate(size);
-            Admission admission = need.gate().tryAdmit(consumer, estimate);
+            // A newcomer must not overtake calls of its own program.
+            Admission admission = program.held().isEmpty() ? need.gate().tryAdmit(consumer, estimate) : null;
             if (admission == null) {
                 admission = need.gate().join(consumer, estimate, false, null);
                 if (!admission.isAdmitted()) {

@@ -312,17 +312,19 @@ final class Submission<R> {
             }
         };
         program.start(made, function, end, () -> {
-            if (made.values() != null) {
-                if (done == null) {
-                    workIsOver(true);
-                } else if (signal == null) {
-                    end.run(); // only starts to wait for the work, without blocking
-                    return;
-                } else {
-                    done.whenReached(failure -> workIsOver(failure == null));
-                }
+            boolean hasReturned = made.values() != null;
+            if (hasReturned && signal == null && done != null) {
+                end.run(); // only starts to wait for the work, without blocking
+                return;
             }
-            future.conclude("iree4j-call " + function.fullName(), end);
+            boolean isOver = hasReturned && (done == null || done.isReached());
+            if (hasReturned && done != null && !isOver) { // before the end, which may release the fence
+                done.whenReached(failure -> workIsOver(failure == null));
+            }
+            future.conclude("iree4j-call " + function.fullName(), end); // first: the next call may keep this thread
+            if (isOver) {
+                workIsOver(true);
+            }
         });
     }
 
@@ -438,8 +440,8 @@ final class Submission<R> {
         pending = values;
         call.waitsFor(done, CallState.BEFORE_RESULTS);
         waiting = done.whenReached(failure -> {
-            workIsOver(failure == null);
             future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure));
+            workIsOver(failure == null);
         });
         lookAgain();
     }
@@ -508,12 +510,13 @@ final class Submission<R> {
     private void leave() {
         program.untrack(call);
         giveBack(succeeded);
+        call.arguments().close();
         program.exit();
     }
 
     /**
-     * Gives memory back ahead of the end of the call if the work has succeeded: the next call does not wait for the
-     * thread that runs the end. Does not block.
+     * Gives memory back, ahead of the end of the call if the work has succeeded: the next call does not wait for the
+     * thread that runs the end. Does not block, and runs no code of others.
      */
     private void workIsOver(boolean isDone) {
         if (isDone && program.inPlace().isEmpty()) { // otherwise the end may find that the work has not succeeded
@@ -521,14 +524,14 @@ final class Submission<R> {
         }
     }
 
-    /** Releases the inputs, and gives up the right to hold memory. Idempotent: a closing program ends calls meanwhile. */
+    /** Releases copies of inputs, and gives up the right to hold memory. Idempotent, on any thread. */
     private void giveBack(boolean hasSucceeded) {
         boolean held = HeldCallbacks.begin(); // so that the next call is made without the lock
         try {
             synchronized (this) {
                 if (!hasGivenBack) {
                     hasGivenBack = true;
-                    call.arguments().close();
+                    call.arguments().releaseCopies();
                     call.holder().end();
                     admitting.settle(hasSucceeded);
                 }

@@ -10,6 +10,8 @@ public enum DrainResult {
     IDLE,
     /** Like {@link #IDLE}, but work is expected within microseconds: the worker keeps polling instead of sleeping. */
     KEEP_WARM,
+    /** Like {@link #IDLE}, but the drain did the last of the work. */
+    DONE,
     /** Some work was done, and there may be more: drain again. Keeps the process awake regardless of the results of concurrent drains. */
     WORKED,
     /** The process has ended. No drain begins after this drain has returned; drains in progress end by themselves. */

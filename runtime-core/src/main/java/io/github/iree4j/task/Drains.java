@@ -58,7 +58,7 @@ final class Drains {
                         return;
                     }
                 }
-                case IDLE, KEEP_WARM -> {
+                case IDLE, KEEP_WARM, DONE -> {
                     if (process.ownedSleeps()) {
                         return;
                     }
@@ -91,7 +91,7 @@ final class Drains {
         if (again) {
             executor.payWake(context, process);
         }
-        if (leave(executor, process, again) || again) {
+        if (leave(executor, process, again) || again || result == DrainResult.DONE) {
             return Shared.WORKED;
         }
         return result == DrainResult.KEEP_WARM ? Shared.WARM : Shared.NOTHING;

@@ -194,11 +194,7 @@ final class Worker implements Runnable {
             Drains.drainListed(executor, process, context);
             worked = true;
         }
-        if (drainSlots() || worked) {
-            return true;
-        }
-        context.owesWakeFor = null; // another worker has drained the process
-        return false;
+        return drainSlots() || worked;
     }
 
     /** Drains one process in a slot, skipping processes without work. */
@@ -266,6 +262,7 @@ final class Worker implements Runnable {
             idle.remove(index);
             return;
         }
+        context.owesWakeFor = null; // another worker has drained the process
         long begun = System.nanoTime();
         while (notified.getVolatile() == 0) {
             Thread.interrupted(); // a drain may have left the interrupt flag set, which would prevent parking
@@ -330,6 +327,7 @@ final class Worker implements Runnable {
             executor.wakes().idle().remove(index);
             return true;
         }
+        context.owesWakeFor = null; // as in idle()
         return false;
     }
 }

@@ -19,11 +19,11 @@ class MemoryNeedTest {
     private final MemoryNeed need = new MemoryNeed(gate, true);
 
     private static InputSize copied(long bytes) {
-        return new InputSize(bytes, bytes);
+        return new InputSize(bytes, bytes, false);
     }
 
     private static InputSize onDevice(long bytes) {
-        return new InputSize(bytes, 0);
+        return new InputSize(bytes, 0, false);
     }
 
     @Test
@@ -93,7 +93,7 @@ class MemoryNeedTest {
         need.learn(onDevice(1_000), 500);
         assertThat(need.of(onDevice(1_000))).isEqualTo(500);
         assertThat(need.of(copied(1_000))).isEqualTo(1_500);
-        assertThat(need.of(new InputSize(1_000, 300))).as("a part").isEqualTo(800);
+        assertThat(need.of(new InputSize(1_000, 300, false))).as("a part").isEqualTo(800);
         assertThat(need.of(copied(2_000))).as("in proportion").isEqualTo(3_000);
         need.learn(copied(1_000), 1_400);
         assertThat(need.of(copied(1_000))).as("the most").isEqualTo(1_500);
@@ -102,7 +102,7 @@ class MemoryNeedTest {
 
     @Test
     void copiesAreNotCountedTwice() {
-        InputSize half = new InputSize(1_000, 500);
+        InputSize half = new InputSize(1_000, 500, false);
         need.learn(half, 700);
         assertThat(need.of(half)).isEqualTo(700);
         assertThat(need.of(onDevice(1_000))).isEqualTo(200);

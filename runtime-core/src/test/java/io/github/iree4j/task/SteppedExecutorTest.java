@@ -134,6 +134,14 @@ class SteppedExecutorTest {
         assertThat(process.releases).hasValue(1);
     }
 
+    @Test
+    void whoDoesTheLastOfTheWorkHasWorked() {
+        stepped.executor().submit(compute("last", 1, DrainResult.DONE, DrainResult.IDLE));
+        assertThat(stepped.step(firstAwake())).isTrue();
+        allAsleep();
+        assertThat(log).hasSize(1);
+    }
+
     /** TASK-18: each makes the other runnable, in turn. */
     @Test
     void processesThatWakeEachOtherStayOnTheirWorker() {

@@ -51,7 +51,7 @@ final class Lane extends TaskProcess {
     @Override
     protected DrainResult drain(WorkerContext worker) {
         if (processor.drain(queue.runner(worker).worker())) {
-            return processor.isBusy() ? DrainResult.WORKED : DrainResult.IDLE;
+            return processor.isBusy() ? DrainResult.WORKED : DrainResult.DONE;
         }
         // Others run the last tiles of a region, and the next may want this worker in a few microseconds.
         return processor.isBusy() ? DrainResult.KEEP_WARM : DrainResult.IDLE;

@@ -73,7 +73,7 @@ final class QueueProcess extends TaskProcess {
             withoutLane.add(commands);
             wantsLane = true; // LANE-2: another drain follows and re-checks the lanes
         }
-        return isIdle() ? DrainResult.IDLE : DrainResult.WORKED;
+        return isIdle() ? DrainResult.DONE : DrainResult.WORKED;
     }
 
     private DrainResult failNext(IreeException cause) {

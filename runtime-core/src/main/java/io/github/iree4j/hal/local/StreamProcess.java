@@ -60,7 +60,7 @@ final class StreamProcess extends TaskProcess {
         } else if (queue.isLaneWanted() || !queue.startLane(operation)) { // LANE-2: behind operations without a lane
             queue.awaitLane(operation);
         }
-        return hasWork() ? DrainResult.WORKED : DrainResult.IDLE;
+        return hasWork() ? DrainResult.WORKED : DrainResult.DONE;
     }
 
     @Override

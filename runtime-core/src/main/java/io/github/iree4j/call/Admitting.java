@@ -127,14 +127,15 @@ final class Admitting {
         }
         MemoryNeed need = asks.get(next++);
         boolean isLast = next == asks.size();
-        Admission asked = need.gate().join(program.memory().consumer(), need.estimate(size), ahead != null, given -> {
-            holder.admitted(given);
-            if (isLast) {
-                decide(made);
-            } else {
-                CallThreads.start("iree4j-memory", () -> ask(made)); // the gate is locked in this callback
-            }
-        });
+        Admission asked = need.gate()
+                .join(program.memory().consumer(), !program.overlaps(), need.estimate(size), ahead != null, given -> {
+                    holder.admitted(given);
+                    if (isLast) {
+                        decide(made);
+                    } else {
+                        CallThreads.start("iree4j-memory", () -> ask(made)); // the gate is locked in this callback
+                    }
+                });
         places.add(asked);
         if (isDecided.get()) { // cancelled before the place was listed, or made
             asked.cancel();

@@ -13,6 +13,7 @@ import io.github.iree4j.vm.Invocation;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -134,17 +135,33 @@ public final class FunctionCalls {
     /** Waits until a call may hold memory, device after device. */
     private void admit(Call call, InputSize size, List<MemoryNeed> asks) {
         String consumer = program.memory().consumer();
+        boolean isBehind = !program.overlaps() && !program.held().isEmpty();
         for (MemoryNeed need : asks) {
             MemoryEstimate estimate = need.estimate(size);
-            // A newcomer must not overtake calls of its own program.
-            Admission admission = program.held().isEmpty() ? need.gate().tryAdmit(consumer, estimate) : null;
+            Admission admission = isBehind ? null : need.gate().tryAdmit(consumer, estimate);
             if (admission == null) {
-                admission = need.gate().join(consumer, estimate, false, null);
+                admission = need.gate().join(consumer, !program.overlaps(), estimate, false, null);
                 if (!admission.isAdmitted()) {
                     await(admission, call, estimate);
                 }
             }
             call.holder().admitted(admission);
+        }
+        if (isBehind && MemoryHolder.current() == null) { // a nested call is awaited by a call that may hold the memory
+            awaitEarlier();
+        }
+    }
+
+    /** Waits until the calls of the program that were submitted and admitted before this call are made. */
+    private void awaitEarlier() {
+        CountDownLatch made = new CountDownLatch(1);
+        program.held().make(made::countDown, true);
+        try {
+            made.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(fullName), e);
         }
     }
 

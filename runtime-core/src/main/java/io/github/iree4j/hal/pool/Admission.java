@@ -27,6 +27,7 @@ public final class Admission implements Cancellation {
     private static final int LEFT = 2;
 
     final AdmissionGate gate;
+    final String order; // the consumer whose calls keep their order; empty for none
     final @Nullable Share quota;
     final MemoryEstimate estimate;
     final long since; // start of the wait, in nanoseconds of the clock
@@ -57,6 +58,7 @@ public final class Admission implements Cancellation {
 
     Admission(
             AdmissionGate gate,
+            String order,
             @Nullable Share quota,
             MemoryEstimate estimate,
             boolean isAhead,
@@ -64,6 +66,7 @@ public final class Admission implements Cancellation {
             @Nullable Thread waiter,
             @Nullable Consumer<Admission> told) {
         this.gate = gate;
+        this.order = order;
         this.quota = quota;
         this.estimate = estimate;
         this.isAhead = isAhead;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * The line in which every call waits before occupying memory of a device. A call is admitted while its needed memory
  * fits beside the memory that admitted calls may come to hold and the memory kept by the host.
  *
- * <p><b>Order.</b> Calls are admitted in the order of joining. A call overtakes another call that waits for something
- * else: for its consumer's quota, or for a fence. Otherwise fitting calls overtake the first call that does not fit at
+ * <p><b>Order.</b> Calls are admitted in the order of joining, and ready calls of a consumer that asks for order always are. A call overtakes
+ * another call that waits for something else: for its consumer's quota, or for a fence. Otherwise fitting calls overtake the first call that does not fit at
  * most {@link #OVERTAKINGS} times, and with at most as many bytes as there are: small calls of other functions are
  * answered meanwhile, and the large call has its turn.
  *
@@ -73,6 +73,9 @@ public final class AdmissionGate {
 
     /** The number of calls examined for a fitting call. A guess, not measured. */
     private static final int LOOKED_AT = 64;
+
+    /** The number of calls skipped in a look. A guess, not measured. */
+    private static final int SKIPPED = 1024;
 
     /** The longest solitude of a call with an unknown need, and the longest wait for solitude. A guess, not measured. */
     private static final long SOLITUDE = TimeUnit.SECONDS.toNanos(1);
@@ -132,7 +135,7 @@ public final class AdmissionGate {
         if (waiting > 0 ? !overtakes(quota, need) : shares.commit(quota, need, 0) != null) {
             return null; // a call that saw no room meanwhile is served when this call joins
         }
-        Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
+        Admission admission = new Admission(this, "", quota, estimate, false, 0, null, null);
         admission.admitted(need);
         return admission;
     }
@@ -183,7 +186,7 @@ public final class AdmissionGate {
      */
     public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
         Admission admission =
-                new Admission(this, shares.quota(consumer), estimate, true, clock.getAsLong(), null, null);
+                new Admission(this, "", shares.quota(consumer), estimate, true, clock.getAsLong(), null, null);
         synchronized (lock) {
             if (waiting > 0 || shares.commitAhead(admission) != null) {
                 return null;
@@ -197,6 +200,7 @@ public final class AdmissionGate {
      * Adds a call to the line, and admits the call if its turn has come.
      *
      * @param consumer the consumer charged with the memory
+     * @param inOrder whether the ready calls of the consumer are admitted in the order of joining
      * @param estimate the expected memory of the call
      * @param isAhead whether the call's work waits for a fence, reported as reached through {@link Admission#due}
      * @param told run once when the call is admitted, possibly before this method returns, by a thread that holds
@@ -205,9 +209,14 @@ public final class AdmissionGate {
      * @return the place of the call
      */
     public Admission join(
-            String consumer, MemoryEstimate estimate, boolean isAhead, @Nullable Consumer<Admission> told) {
+            String consumer,
+            boolean inOrder,
+            MemoryEstimate estimate,
+            boolean isAhead,
+            @Nullable Consumer<Admission> told) {
         Admission admission = new Admission(
                 this,
+                inOrder ? consumer : "",
                 shares.quota(consumer),
                 estimate,
                 isAhead,
@@ -381,6 +390,7 @@ public final class AdmissionGate {
     private final class Look {
         private final long now = clock.getAsLong();
         private final Set<Share> behind = new HashSet<>(); // quotas with waiting calls
+        private final Set<String> consumers = new HashSet<>(); // programs with waiting calls
         private @Nullable Admission first; // first call waiting for memory
         private long refused = Long.MAX_VALUE; // smallest number of bytes without room
         private long next = Long.MAX_VALUE; // nanoseconds until a call may have waited for long enough
@@ -391,9 +401,16 @@ public final class AdmissionGate {
             return first == null || mayBeOvertaken(first);
         }
 
-        /** Whether an earlier call waits for the same quota. */
+        /** Whether an earlier call waits for the same quota, or is a call of the same program. */
         boolean isBehind(Admission call) {
-            return behind.contains(call.quota);
+            return behind.contains(call.quota) || consumers.contains(call.order);
+        }
+
+        /** Records that a call stays in line. */
+        private void stays(Admission call) {
+            if (!call.order.isEmpty()) {
+                consumers.add(call.order);
+            }
         }
 
         /** Whether a call with an unknown need has waited for long enough to go in beside others. */
@@ -405,6 +422,7 @@ public final class AdmissionGate {
 
         /** Records that a call does not fit. */
         void waits(Admission call, Share full) {
+            stays(call);
             if (full != all) {
                 behind.add(full);
             } else if (first == null) {
@@ -434,6 +452,7 @@ public final class AdmissionGate {
 
         /** GATE-4: calls the thread of a fitting call. Only newcomers have the room, not the calls behind. */
         void calls(Admission call, long bytes) {
+            stays(call);
             call.offered = bytes;
             called.add(call);
             call.call();
@@ -496,10 +515,13 @@ public final class AdmissionGate {
 
     private void serveReady(Look look) {
         int looked = 0;
-        for (Iterator<Admission> each = line.iterator(); each.hasNext() && looked < LOOKED_AT && look.isOpen(); ) {
+        int skipped = 0;
+        for (Iterator<Admission> each = line.iterator();
+                each.hasNext() && looked < LOOKED_AT && skipped < SKIPPED && look.isOpen(); ) {
             Admission call = each.next();
             if (look.isBehind(call)) {
-                continue; // not counted: waiters for a quota show nothing about others
+                skipped++; // not counted: waiters for a quota, or behind their own program, show nothing about others
+                continue;
             }
             looked++;
             long had = call.inputs();

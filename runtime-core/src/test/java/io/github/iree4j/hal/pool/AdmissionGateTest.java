@@ -82,6 +82,26 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
+    void callsOfAProgramKeepTheirOrder() {
+        call("a", 80);
+        call("large", "p", new Need(90));
+        call("small", "p", new Need(10));
+        call("other", "q", new Need(10));
+        assertThat(entered).containsExactly("a", "other");
+        exit("other");
+        exit("a");
+        assertThat(entered).containsExactly("a", "other", "large", "small");
+    }
+
+    @Test
+    void callsOfAProgramOvertakeEachOtherWhereTheirOrderDoesNotMatter() {
+        call("a", 80);
+        gate.join("p", false, new Need(90), false, _ -> entered.add("large"));
+        gate.join("p", false, new Need(10), false, _ -> entered.add("small"));
+        assertThat(entered).containsExactly("a", "small");
+    }
+
+    @Test
     void aCallThatNeedsMoreThanTheLimitTakesAllOfIt() {
         call("a", 3 * LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
@@ -120,7 +140,7 @@ class AdmissionGateTest extends GateLine {
     @Test
     void anInterruptedThreadLeavesTheLine() {
         call("a", 80);
-        Admission large = gate.join("", new Need(90), false, null);
+        Admission large = gate.join("", true, new Need(90), false, null);
         call("small", 10);
         Thread.currentThread().interrupt();
         assertThatThrownBy(large::await).isInstanceOf(InterruptedException.class);
@@ -136,7 +156,7 @@ class AdmissionGateTest extends GateLine {
             }
             exit("a");
         });
-        Admission large = gate.join("", new Need(90), false, null);
+        Admission large = gate.join("", true, new Need(90), false, null);
         assertThat(large.await()).isTrue();
         assertThat(gate.committed()).isEqualTo(90);
         other.join();
@@ -145,7 +165,7 @@ class AdmissionGateTest extends GateLine {
     @Test
     void aThreadIsToldThatItsCallHasLeft() throws Exception {
         call("a", 80);
-        Admission large = gate.join("", new Need(90), false, null);
+        Admission large = gate.join("", true, new Need(90), false, null);
         Thread waits = Thread.currentThread();
         Thread other = Thread.ofPlatform().daemon().start(() -> {
             while (waits.getState() != Thread.State.WAITING) {
@@ -368,7 +388,7 @@ class AdmissionGateTest extends GateLine {
     @Test
     void aCallWhoseFenceIsReachedIsBeforeOneThatAskedAtTheSameMomentForWhatItHolds() {
         Admission a = gate.tryAdmitAhead("small", new Need(10));
-        Admission b = gate.join("small", new Need(40), false, _ -> entered.add("b"));
+        Admission b = gate.join("small", true, new Need(40), false, _ -> entered.add("b"));
         a.due();
         assertThat(a.mayHold()).as("b waits for its inputs").isTrue();
         assertThat(b.isAdmitted()).isFalse();

@@ -90,7 +90,7 @@ class AdmissionRaceTest extends MemoryLine {
         Admission call = isAhead ? gate.tryAdmitAhead(consumer, need) : gate.tryAdmit(consumer, need);
         if (call == null && (isAhead || random.nextInt(4) == 0)) {
             CompletableFuture<Admission> told = new CompletableFuture<>();
-            call = gate.join(consumer, need, isAhead, told::complete);
+            call = gate.join(consumer, true, need, isAhead, told::complete);
             if (isAhead && random.nextInt(3) > 0) {
                 call.due();
             }
@@ -101,7 +101,7 @@ class AdmissionRaceTest extends MemoryLine {
             call.due();
             assertThat(told.join()).isSameAs(call);
         } else if (call == null) {
-            call = gate.join(consumer, need, false, null);
+            call = gate.join(consumer, true, need, false, null);
             assertThat(call.await()).isTrue();
         }
         if (isAhead) {

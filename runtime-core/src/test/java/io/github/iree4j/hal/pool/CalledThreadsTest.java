@@ -26,7 +26,7 @@ class CalledThreadsTest extends GateLine {
             clock.incrementAndGet();
             Thread.ofPlatform().daemon().start(() -> {
                 try {
-                    Admission call = gate.join(consumer, new Need(need), false, null);
+                    Admission call = gate.join(consumer, true, new Need(need), false, null);
                     joined.complete(call);
                     awake.await();
                     ended.complete(call.await());

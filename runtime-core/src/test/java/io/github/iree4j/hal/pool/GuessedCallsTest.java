@@ -142,8 +142,8 @@ class GuessedCallsTest extends GateLine {
     @CsvSource({"30000, 1000", "30, 30"})
     void aFirstCallIsAloneForASecondButNotForLongerThanTheHostIsWaitedFor(long host, long alone) {
         AdmissionGate other = bytes(LIMIT, TimeUnit.MILLISECONDS.toNanos(host)).gate();
-        other.join("", new Need(-10), false, _ -> entered.add("a"));
-        other.join("", new Need(50), false, _ -> entered.add("b"));
+        other.join("", true, new Need(-10), false, _ -> entered.add("a"));
+        other.join("", true, new Need(50), false, _ -> entered.add("b"));
         pass(TimeUnit.MILLISECONDS.toNanos(alone) - 1);
         assertThat(entered).containsExactly("a");
         pass(1);
@@ -153,9 +153,9 @@ class GuessedCallsTest extends GateLine {
     @Test
     void aFirstCallDoesNotWaitAsLongAsAnotherDoesForTheHost() {
         AdmissionGate other = bytes(LIMIT, PATIENCE).gate();
-        other.join("", new Need(60), false, _ -> entered.add("a"));
-        other.join("", new Need(60), false, _ -> entered.add("b"));
-        other.join("", new Need(-10), false, _ -> entered.add("c"));
+        other.join("", true, new Need(60), false, _ -> entered.add("a"));
+        other.join("", true, new Need(60), false, _ -> entered.add("b"));
+        other.join("", true, new Need(-10), false, _ -> entered.add("c"));
         pass(SECOND + SOON);
         assertThat(entered).containsExactly("a", "c");
     }
@@ -163,9 +163,9 @@ class GuessedCallsTest extends GateLine {
     @Test
     void aFirstCallThatTheEndOfAnotherLetInIsNoLongerAlone() {
         AdmissionGate other = bytes(LIMIT, PATIENCE).gate();
-        Admission a = other.join("", new Need(60), false, _ -> entered.add("a"));
-        other.join("", new Need(-50), false, _ -> entered.add("b"));
-        other.join("", new Need(45), false, _ -> entered.add("c"));
+        Admission a = other.join("", true, new Need(60), false, _ -> entered.add("a"));
+        other.join("", true, new Need(-50), false, _ -> entered.add("b"));
+        other.join("", true, new Need(45), false, _ -> entered.add("c"));
         pass(2 * SECOND);
         a.exit();
         assertThat(entered).containsExactly("a", "b");

@@ -100,7 +100,7 @@ class MemoryHolderTest extends KnotLine {
         call.settle(() -> {});
         call.admitted(right(set, HALF));
         CompletableFuture<Void> admitted = new CompletableFuture<>();
-        set.gate().join("", new Need(2 * HALF), false, _ -> admitted.complete(null));
+        set.gate().join("", true, new Need(2 * HALF), false, _ -> admitted.complete(null));
         admitted.get();
     }
 

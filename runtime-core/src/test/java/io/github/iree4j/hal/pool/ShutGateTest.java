@@ -42,7 +42,7 @@ class ShutGateTest extends KnotLine {
         AHEAD;
 
         Admission join(AdmissionGate gate, List<String> entered) {
-            return gate.join("", need(), this == AHEAD, _ -> entered.add("new"));
+            return gate.join("", true, need(), this == AHEAD, _ -> entered.add("new"));
         }
 
         boolean isAdmittedAtOnce(AdmissionGate gate) {
@@ -128,7 +128,7 @@ class ShutGateTest extends KnotLine {
         assertThat(gate.tryAdmit("q", new Need(HALF, HALF))).isNull();
         Admission other = gate.tryAdmit("", new Need(HALF, HALF));
         Objects.requireNonNull(other).exit();
-        gate.join("q", new Need(HALF, HALF), false, _ -> entered.add("new"));
+        gate.join("q", true, new Need(HALF, HALF), false, _ -> entered.add("new"));
         release("b");
         assertThat(entered).as("this is not enough").isEmpty();
         release("c");
@@ -139,7 +139,7 @@ class ShutGateTest extends KnotLine {
     @Test
     void aQuotaIsOpenOnceMemoryIsNoLongerKeptThoughNothingIsReleased() {
         help("q", 2 * HALF);
-        gate.join("q", new Need(HALF, HALF), false, _ -> entered.add("new"));
+        gate.join("q", true, new Need(HALF, HALF), false, _ -> entered.add("new"));
         pass(Turns.CLAIM_NANOS);
         assertThat(entered).containsExactly("new");
     }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,7 +27,7 @@ class CalledThreadsTest extends GateLine {
             clock.incrementAndGet();
             Thread.ofPlatform().daemon().start(() -> {
                 try {
-                    Admission call = gate.join(consumer, true, new Need(need), false, null);
+                    Admission call = gate.join(consumer, false, new Need(need), false, null);
                     joined.complete(call);
                     awake.await();
                     ended.complete(call.await());
@@ -137,7 +138,7 @@ class CalledThreadsTest extends GateLine {
         clock.addAndGet(PATIENCE - 10);
         call("b", 60);
         sleeper.comesInVain();
-        pass(20);
+        pass(TimeUnit.MILLISECONDS.toNanos(50));
         assertThat(sleeper.isAdmitted())
                 .as("without room, before it has waited behind b")
                 .isFalse();

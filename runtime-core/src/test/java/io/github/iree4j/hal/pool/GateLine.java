@@ -68,7 +68,7 @@ abstract class GateLine extends KnotLine {
         if (at != null) {
             entered.add(name);
         } else {
-            at = gate.join(consumer, true, need, false, _ -> entered.add(name));
+            at = gate.join(consumer, false, need, false, _ -> entered.add(name));
         }
         calls.put(name, at);
         return at;
@@ -90,7 +90,7 @@ abstract class GateLine extends KnotLine {
         if (at != null) {
             entered.add(name);
         } else {
-            at = gate.join(consumer, true, of, true, _ -> entered.add(name));
+            at = gate.join(consumer, false, of, true, _ -> entered.add(name));
         }
         calls.put(name, at);
         return at;

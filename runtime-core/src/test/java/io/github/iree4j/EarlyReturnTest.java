@@ -61,6 +61,16 @@ class EarlyReturnTest {
         public long most() {
             return bytes;
         }
+
+        /** Admits a call that leaves no room, once earlier calls have given theirs back: they do when their operations have ended. */
+        static Admission all(AdmissionGate gate, long limit) {
+            for (long need = limit; ; need = need > 64 ? need - 64 : limit) {
+                Admission all = gate.committed() == 0 ? gate.tryAdmit("", new Known(need)) : null;
+                if (all != null) {
+                    return all;
+                }
+            }
+        }
     }
 
     private static Tensor values() {
@@ -133,10 +143,7 @@ class EarlyReturnTest {
             second.function("outer").invoke(apart, factors()).close();
             driver.hang();
             AdmissionGate gate = runtime.device().allocator().gate();
-            Admission all = null;
-            for (long need = limit; all == null; need -= 64) {
-                all = gate.tryAdmit("", new Known(need));
-            }
+            Admission all = Known.all(gate, limit);
             CompletableFuture<Results> near = first.function("outer").invokeAsync(values(), factors());
             CompletableFuture<Results> far = second.function("outer").invokeAsync(apart, factors());
             assertThat(gate.waiting()).isEqualTo(2);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * several devices, two calls becoming due together might each wait for the other.
  */
 final class Admitting {
-    /** Bytes copied in about 30 microseconds. */
+    /** The most bytes to copy instead of starting a thread. A guess, not measured. */
     private static final long BRIEF_COPY = 1 << 18;
 
     private final ProgramCalls program;

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * The line in which every call waits before occupying memory of a device. A call is admitted while its needed memory
  * fits beside the memory that admitted calls may come to hold and the memory kept by the host.
  *
- * <p><b>Order.</b> Calls are admitted in the order of joining, and ready calls of a consumer that asks for order always are. A call overtakes
- * another call that waits for something else: for its consumer's quota, or for a fence. Otherwise fitting calls overtake the first call that does not fit at
- * most {@link #OVERTAKINGS} times, and with at most as many bytes as there are: small calls of other functions are
- * answered meanwhile, and the large call has its turn.
+ * <p><b>Order.</b> Calls are admitted in the order of joining. A call overtakes another call that waits for something
+ * else: for its consumer's quota, or for a fence. Otherwise fitting calls overtake the first call that does not fit at
+ * most {@link #OVERTAKINGS} times, and with at most as many bytes as there are: small calls of others are answered
+ * meanwhile, and the large call has its turn. Ready calls of a consumer that asks for order never overtake each other.
  *
  * <p><b>Sleeping threads.</b> Room for a call whose thread sleeps is not committed: the thread is called, and commits the
  * room when it runs. Until then newcomers may use the room, within the same limits. Otherwise the memory would be unused
@@ -152,16 +152,8 @@ public final class AdmissionGate {
                 return false;
             }
             first.isOvertakenBy(need);
-            moves(quota, clock.getAsLong());
+            shares.moves(quota, clock.getAsLong());
             return true;
-        }
-    }
-
-    /** Records an admission: the line moves. */
-    private void moves(@Nullable Share quota, long now) {
-        all.lastAdmitted = now;
-        if (quota != null) {
-            quota.lastAdmitted = now;
         }
     }
 
@@ -468,7 +460,7 @@ public final class AdmissionGate {
             if (first != null) {
                 first.isOvertakenBy(committed - call.inputs());
             }
-            moves(call.quota, now);
+            shares.moves(call.quota, now);
             if (isGuess) {
                 lastGuess = now;
                 call.alone(now);

@@ -165,8 +165,7 @@ final class Allotment {
         if (account.isOverQuota(length)) {
             return null;
         }
-        // Programs allocate zero bytes too and get the smallest block, so that every buffer has its own address.
-        long needed = Math.max(length, pool.store.lengthFor(1));
+        long needed = pool.needed(length);
         Block block = find(waiter, pool, request, account, needed, thorough);
         if (block == null) {
             return null;
@@ -344,7 +343,7 @@ final class Allotment {
     /** Fails and removes the first request in line that the system has refused even the smallest slab of a pool; returns false when there is none. */
     boolean failFirst(Pool pool, IreeException failure) {
         Waiter waiter = line.firstBefore(
-                Long.MAX_VALUE, each -> each.pool.equals(pool) && slabs.isRefused(pool, each.needed()));
+                Long.MAX_VALUE, each -> each.pool.equals(pool) && slabs.isRefused(pool, pool.needed(each.length)));
         if (waiter == null || !leave(waiter)) {
             return false;
         }

@@ -58,6 +58,11 @@ public final class Pool {
         };
     }
 
+    /** Returns the bytes of the block for a request of a length: programs allocate zero bytes too, and every buffer has its own address. */
+    long needed(long length) {
+        return Math.max(length, store.lengthFor(1));
+    }
+
     /**
      * Returns a number that identifies the pool in this process.
      *

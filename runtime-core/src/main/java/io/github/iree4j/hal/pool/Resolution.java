@@ -139,7 +139,7 @@ final class Resolution {
             @Nullable Pool growing,
             long bytes) {
         long size = pool.store.lengthFor(request.size());
-        long length = Math.max(size, pool.store.lengthFor(1));
+        long length = pool.needed(size);
         long alignment = Math.max(request.alignment(), pool.alignment);
         Predicate<Block> free = block -> block.free ? !deaths.isNeverKnown(block.death) : gone.test(block);
         Tally own = new Tally(account);

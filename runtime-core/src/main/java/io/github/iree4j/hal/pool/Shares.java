@@ -119,6 +119,14 @@ final class Shares {
         release(call.quota, call.committed(), 0);
     }
 
+    /** Records an admission after a wait. Under the lock of the gate. */
+    void moves(@Nullable Share quota, long now) {
+        all.lastAdmitted = now;
+        if (quota != null) {
+            quota.lastAdmitted = now;
+        }
+    }
+
     /** Stops counting the inputs of a call as inputs of a call admitted for the inputs alone. Under the lock of the gate. */
     void releaseAhead(Admission call) {
         long inputs = call.inputs();

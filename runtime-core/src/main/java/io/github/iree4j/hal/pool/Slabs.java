@@ -117,7 +117,7 @@ final class Slabs {
 
     /** Whether the system has refused the slab that a request needs, and no limit stands in the way. */
     boolean isRefused(Pool pool, ReservationRequest request) {
-        long length = Math.max(pool.store.lengthFor(request.size()), pool.store.lengthFor(1));
+        long length = pool.needed(pool.store.lengthFor(request.size()));
         long growth = pool.store.growth(length, Math.max(request.alignment(), pool.alignment), room(pool));
         return growth > 0 && isRefused(pool, length);
     }

@@ -64,11 +64,6 @@ final class Waiter implements Cancellation {
         int claims; // number of claims so far
     }
 
-    /** The bytes of the smallest slab for the request: each buffer has an address of its own, if empty too. */
-    long needed() {
-        return Math.max(length, pool.store.lengthFor(1));
-    }
-
     @Override
     public boolean cancel() {
         return pool.set.takeBack(this);

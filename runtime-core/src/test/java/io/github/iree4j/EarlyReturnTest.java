@@ -9,7 +9,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.AdmissionGate;
-import io.github.iree4j.hal.pool.MemoryEstimate;
+import io.github.iree4j.hal.pool.KnownNeed;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.FakeDriver;
 import io.github.iree4j.lifetime.RefCounted;
@@ -47,28 +47,6 @@ class EarlyReturnTest {
         public void release() {
             if (count.decrementAndGet() == 0) {
                 last.complete(Thread.currentThread().getName());
-            }
-        }
-    }
-
-    private record Known(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return 0;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
-
-        /** Admits a call that leaves no room, once earlier calls have given theirs back: they do when their operations have ended. */
-        static Admission all(AdmissionGate gate, long limit) {
-            for (long need = limit; ; need = need > 64 ? need - 64 : limit) {
-                Admission all = gate.committed() == 0 ? gate.tryAdmit("", new Known(need)) : null;
-                if (all != null) {
-                    return all;
-                }
             }
         }
     }
@@ -143,7 +121,7 @@ class EarlyReturnTest {
             second.function("outer").invoke(apart, factors()).close();
             driver.hang();
             AdmissionGate gate = runtime.device().allocator().gate();
-            Admission all = Known.all(gate, limit);
+            Admission all = KnownNeed.admitForAll(gate, limit);
             CompletableFuture<Results> near = first.function("outer").invokeAsync(values(), factors());
             CompletableFuture<Results> far = second.function("outer").invokeAsync(apart, factors());
             assertThat(gate.waiting()).isEqualTo(2);

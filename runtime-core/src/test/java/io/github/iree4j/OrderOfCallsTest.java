@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.AdmissionGate;
-import io.github.iree4j.hal.pool.MemoryEstimate;
+import io.github.iree4j.hal.pool.KnownNeed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,34 +24,12 @@ class OrderOfCallsTest {
 
     private long limit;
 
-    private record Known(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return 0;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
-    }
-
     @BeforeEach
     void limitToOneCall() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program outer = runtime.load(Fixtures.file("3.13.0/cpu/outer.vmfb"))) {
             outer.function("outer").invoke(VALUES, FACTORS).close();
             limit = runtime.device().allocator().statistics().bytesPeak() * 103 / 100;
-        }
-    }
-
-    private Admission all(AdmissionGate gate) {
-        for (long need = limit; ; need = need > 64 ? need - 64 : limit) {
-            // Earlier calls give their room back when their operations have ended.
-            Admission all = gate.committed() == 0 ? gate.tryAdmit("", new Known(need)) : null;
-            if (all != null) {
-                return all;
-            }
         }
     }
 
@@ -67,7 +45,7 @@ class OrderOfCallsTest {
             AdmissionGate gate = runtime.device().allocator().gate();
             for (int i = 0; i < ROUNDS; i++) {
                 float before = first(state);
-                Admission all = all(gate);
+                Admission all = KnownNeed.admitForAll(gate, limit);
                 Thread sleeper = Thread.ofPlatform()
                         .start(() ->
                                 other.function("outer").invoke(VALUES, FACTORS).close());
@@ -75,10 +53,9 @@ class OrderOfCallsTest {
                     Thread.onSpinWait();
                 }
                 CompletableFuture<Results> added = state.function("add").invokeAsync((Object) ONES);
-                boolean waits = gate.waiting() == 2;
+                assertThat(gate.waiting()).isEqualTo(2);
                 all.exit();
-                float after = first(state);
-                assertThat(after).as("round %d", i).isEqualTo(waits ? before + 1 : after);
+                assertThat(first(state)).as("round %d", i).isEqualTo(before + 1);
                 added.join().close();
                 sleeper.join();
             }

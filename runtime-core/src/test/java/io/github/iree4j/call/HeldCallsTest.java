@@ -34,7 +34,7 @@ class HeldCallsTest {
     @Test
     void aBriefCallIsMadeByTheAdmittingThreadOnceItsLocksAreReleased() {
         withLocks(() -> {
-            held.make(this::isMade, true);
+            make(new CountDownLatch(1), true);
             assertThat(makers).isEmpty();
         });
         assertThat(makers).containsExactly(Thread.currentThread());
@@ -45,12 +45,7 @@ class HeldCallsTest {
         CountDownLatch made = new CountDownLatch(3);
         withLocks(() -> {
             for (int i = 0; i < 3; i++) {
-                held.make(
-                        () -> {
-                            isMade();
-                            made.countDown();
-                        },
-                        true);
+                make(made, true);
             }
         });
         assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
@@ -62,14 +57,8 @@ class HeldCallsTest {
     void aLongCallIsNotMadeByTheAdmittingThreadNorOneBehindIt() throws Exception {
         CountDownLatch made = new CountDownLatch(2);
         withLocks(() -> {
-            for (boolean isBrief : new boolean[] {false, true}) {
-                held.make(
-                        () -> {
-                            isMade();
-                            made.countDown();
-                        },
-                        isBrief);
-            }
+            make(made, false);
+            make(made, true);
         });
         assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(makers).doesNotContain(Thread.currentThread());
@@ -78,18 +67,18 @@ class HeldCallsTest {
     @Test
     void withoutHeldCallbacksABriefCallIsMadeByAnotherThread() throws Exception {
         CountDownLatch made = new CountDownLatch(1);
-        held.make(
-                () -> {
-                    isMade();
-                    made.countDown();
-                },
-                true);
+        make(made, true);
         assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(makers).doesNotContain(Thread.currentThread());
     }
 
-    private void isMade() {
-        makers.add(Thread.currentThread());
+    private void make(CountDownLatch made, boolean isBrief) {
+        held.make(
+                () -> {
+                    makers.add(Thread.currentThread());
+                    made.countDown();
+                },
+                isBrief);
     }
 
     private static void withLocks(Runnable section) {

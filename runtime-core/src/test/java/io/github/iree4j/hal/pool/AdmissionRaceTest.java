@@ -22,18 +22,6 @@ class AdmissionRaceTest extends MemoryLine {
     private static final int THREADS = 4;
     private static final long LIMIT = 100;
 
-    private record Known(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return bytes / 4;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
-    }
-
     @Test
     void eachCallThatStaysIsAdmittedAndNothingStaysCommitted() throws Exception {
         int rounds = Effort.rounds(200, 5_000);
@@ -85,7 +73,8 @@ class AdmissionRaceTest extends MemoryLine {
                 gate.open(gate.quota(consumer));
             }
         }
-        Known need = new Known(1 + random.nextInt(80));
+        long bytes = 1 + random.nextInt(80);
+        KnownNeed need = new KnownNeed(bytes, bytes / 4);
         boolean isAhead = random.nextInt(3) == 0;
         Admission call = isAhead ? gate.tryAdmitAhead(consumer, need) : gate.tryAdmit(consumer, need);
         if (call == null && (isAhead || random.nextInt(4) == 0)) {

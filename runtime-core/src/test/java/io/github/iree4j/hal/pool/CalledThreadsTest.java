@@ -55,6 +55,14 @@ class CalledThreadsTest extends GateLine {
         }
     }
 
+    /** A sleeping thread whose call needs 90 bytes, which "a" has released. */
+    private Sleeper called() {
+        call("a", 80);
+        Sleeper sleeper = new Sleeper(90, "");
+        exit("a");
+        return sleeper;
+    }
+
     @AfterEach
     void letAllIn() {
         calls.values().forEach(Admission::exit);
@@ -69,9 +77,7 @@ class CalledThreadsTest extends GateLine {
 
     @Test
     void aSleepingThreadTakesItsRoomWhenItRuns() {
-        call("a", 80);
-        Sleeper sleeper = new Sleeper(90, "");
-        exit("a");
+        Sleeper sleeper = called();
         assertThat(sleeper.isAdmitted()).isFalse();
         assertThat(gate.committed()).as("nothing is taken before").isZero();
         sleeper.comesIn();
@@ -80,9 +86,7 @@ class CalledThreadsTest extends GateLine {
 
     @Test
     void aNewcomerUsesTheRoomMeanwhileAsOftenAsThereAreBytes() {
-        call("a", 80);
-        Sleeper sleeper = new Sleeper(90, "");
-        exit("a");
+        Sleeper sleeper = called();
         for (String each : new String[] {"b", "c"}) {
             call(each, 60);
             assertThat(entered).contains(each);
@@ -95,9 +99,7 @@ class CalledThreadsTest extends GateLine {
 
     @Test
     void aThreadThatComesTooLateIsCalledAgain() {
-        call("a", 80);
-        Sleeper sleeper = new Sleeper(90, "");
-        exit("a");
+        Sleeper sleeper = called();
         call("b", 60);
         sleeper.comesInVain();
         assertThat(entered).containsExactly("a", "b");
@@ -123,18 +125,14 @@ class CalledThreadsTest extends GateLine {
 
     @Test
     void aNewcomerWithAnotherQuotaDoesNotUseTheRoom() {
-        call("a", 80);
-        new Sleeper(90, "");
-        exit("a");
+        called();
         call("b", "small", new Need(20));
         assertThat(entered).containsExactly("a");
     }
 
     @Test
     void aNewcomerThatUsesTheRoomMovesTheLine() {
-        call("a", 80);
-        Sleeper sleeper = new Sleeper(90, "");
-        exit("a");
+        Sleeper sleeper = called();
         clock.addAndGet(PATIENCE - 10);
         call("b", 60);
         sleeper.comesInVain();
@@ -166,9 +164,7 @@ class CalledThreadsTest extends GateLine {
 
     @Test
     void aCalledThreadThatIsLateIsLookedAtAgain() {
-        call("a", 80);
-        Sleeper sleeper = new Sleeper(90, "");
-        exit("a");
+        Sleeper sleeper = called();
         pass(2 * HOST); // looks find the thread called
         call("b", 60);
         sleeper.comesInVain();

@@ -11,7 +11,7 @@ class DueCallsInKnotsTest extends KnotLine {
     /** A call that holds its inputs and is due, and another that needs more than it was admitted for, of a consumer of one name. */
     private void due(PoolSet set, String consumer, long need) {
         MemoryHolder due = new MemoryHolder("due", new OperationsUnderWay());
-        Admission right = Objects.requireNonNull(set.gate().tryAdmitAhead("", new Need(HALF)));
+        Admission right = Objects.requireNonNull(set.gate().tryAdmitAhead("", new KnownNeed(HALF, HALF / 4)));
         due.admitted(right);
         askAs(set, due, "due", consumer);
         MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay());
@@ -23,19 +23,7 @@ class DueCallsInKnotsTest extends KnotLine {
     }
 
     private static Admission admitted(PoolSet set, long need) {
-        return Objects.requireNonNull(set.gate().tryAdmit("", new Need(need)));
-    }
-
-    private record Need(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return HALF / 4;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
+        return Objects.requireNonNull(set.gate().tryAdmit("", new KnownNeed(need, HALF / 4)));
     }
 
     @Test

@@ -12,24 +12,12 @@ import org.junit.jupiter.api.Timeout;
 /** GATE-2: what a call holds, with the calls that it makes, and how long its right to that lasts. */
 @Timeout(60)
 class MemoryHolderTest extends KnotLine {
-    private record Need(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return 0;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
-    }
-
     private static MemoryHolder call(String name, @Nullable MemoryHolder outer) {
         return new MemoryHolder(name, new OperationsUnderWay(), null, outer);
     }
 
     private static Admission right(PoolSet set, long need) {
-        return Objects.requireNonNull(set.gate().tryAdmit("", new Need(need)));
+        return Objects.requireNonNull(set.gate().tryAdmit("", new KnownNeed(need, 0)));
     }
 
     @Test
@@ -100,7 +88,7 @@ class MemoryHolderTest extends KnotLine {
         call.settle(() -> {});
         call.admitted(right(set, HALF));
         CompletableFuture<Void> admitted = new CompletableFuture<>();
-        set.gate().join("", true, new Need(2 * HALF), false, _ -> admitted.complete(null));
+        set.gate().join("", true, new KnownNeed(2 * HALF, 0), false, _ -> admitted.complete(null));
         admitted.get();
     }
 

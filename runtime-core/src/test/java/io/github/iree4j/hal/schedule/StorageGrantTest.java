@@ -15,7 +15,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.HostSlabProvider;
-import io.github.iree4j.hal.pool.MemoryEstimate;
+import io.github.iree4j.hal.pool.KnownNeed;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -391,23 +391,10 @@ class StorageGrantTest {
         asking.grant.failed(CAUSE, Frontier.EMPTY);
     }
 
-    /** What a call needs whose inputs take 64 bytes. */
-    private record Need(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return 64;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
-    }
-
     @Test
     void aCallThatIsShortOfItsNeedGetsNoMemoryUntilItHasThat() throws Exception {
-        Admission other = Objects.requireNonNull(pools.gate().tryAdmit("", new Need(SIZE - 256)));
-        Admission own = Objects.requireNonNull(pools.gate().tryAdmitAhead("", new Need(SIZE / 2)));
+        Admission other = Objects.requireNonNull(pools.gate().tryAdmit("", new KnownNeed(SIZE - 256, 64)));
+        Admission own = Objects.requireNonNull(pools.gate().tryAdmitAhead("", new KnownNeed(SIZE / 2, 64)));
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
         call.admitted(own);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(1);

@@ -1,0 +1,29 @@
+package io.github.iree4j.hal.pool;
+
+/**
+ * The memory of a call whose need is known.
+ *
+ * @param bytes the need
+ * @param inputs the part of the need that is taken by inputs
+ */
+public record KnownNeed(long bytes, long inputs) implements MemoryEstimate {
+    @Override
+    public long most() {
+        return bytes;
+    }
+
+    /**
+     * Admits a call that leaves no room, once earlier calls have given theirs back: they do when their operations have
+     * ended.
+     *
+     * @param limit of the memory, in bytes
+     */
+    public static Admission admitForAll(AdmissionGate gate, long limit) {
+        for (long need = limit; ; need = need > 64 ? need - 64 : limit) {
+            Admission all = gate.committed() == 0 ? gate.tryAdmit("", new KnownNeed(need, 0)) : null;
+            if (all != null) {
+                return all;
+            }
+        }
+    }
+}

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * long since the last such admission, is admitted beside others, with the best guess.
  *
  * <p><b>Shut.</b> Where calls have failed so that another may go on, no call is admitted while the released memory is
- * kept for the favoured request ({@link Claim}): the inputs of a new call, which cannot wait, would be refused.
+ * kept for the favoured request ({@link Claim}): the inputs of a new call, which cannot wait, would take that memory.
  *
  * <p><b>Several devices.</b> A call that needs memory of several devices joins one gate after the other, in {@link
  * #ORDER}, so that no two calls wait for each other's memory.
@@ -92,8 +92,8 @@ public final class AdmissionGate {
     private final LongFunction<Executor> delayed;
 
     private final Object lock = new Object(); // innermost
-    private final List<Admission> line =
-            new ArrayList<>(); // ready calls, by age; guarded by lock, as are the next fields
+    // ready calls, by age; guarded by lock, as are the next fields
+    private final List<Admission> line = new ArrayList<>();
     private final List<Admission> ahead = new ArrayList<>(); // calls that are not ready
     // time of the last admission of a call with an unknown need, by the clock
     private long lastGuess = Long.MIN_VALUE / 2;
@@ -301,6 +301,13 @@ public final class AdmissionGate {
         }
     }
 
+    /** Whether a call is admitted with so many bytes. */
+    boolean hasCommitted(Admission admission, long bytes) {
+        synchronized (lock) {
+            return admission.isAdmitted() && bytes <= admission.committed();
+        }
+    }
+
     /**
      * Whether calls without a holding in the list run: more is committed than to the calls in the list. Under the lock of
      * the set, so that no call enters the list meanwhile.
@@ -328,12 +335,7 @@ public final class AdmissionGate {
         }
     }
 
-    /**
-     * Admits no call within a limit until {@link #open}: released memory is kept for one request, so the inputs of a
-     * call would be refused. Under the lock of the set, like {@link #open}.
-     *
-     * @param quota the limit; null for the limit of the device
-     */
+    /** Admits no call within a limit, null for the limit of the device, until {@link #open}. Both under the lock of the set. */
     void shut(@Nullable Share quota) {
         shares.limit(quota).shut(true);
     }

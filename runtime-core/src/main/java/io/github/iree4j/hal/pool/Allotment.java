@@ -95,11 +95,20 @@ final class Allotment {
         Holding holding = holder == null ? null : holder.knownHoldingIn(set);
         boolean isBehind = !request.persistent() && line.isHeldUp(request.age());
         if (isBehind && staysBehind(account)
-                || isAnybodyWaiting() && !turns.mayGo(null, pool, request.age(), account, holding, length, live)) {
+                || isAnybodyWaiting()
+                        && !turns.mayGo(null, pool, request.age(), account, holding, length, live)
+                        && !isPromised(request, holding, length)) {
             match.forget();
             return null;
         }
         return attempt(null, pool, request, account, request.age(), length, thorough);
+    }
+
+    /** Whether a request that cannot wait belongs to a call admitted with the memory: inputs do not give way to claims, which shut the gate. */
+    private boolean isPromised(ReservationRequest request, @Nullable Holding holding, long length) {
+        MemoryHolder holder = request.holder();
+        Admission given = request.persistent() && holder != null ? holder.admission(gate) : null;
+        return given != null && gate.hasCommitted(given, (holding == null ? 0 : holding.live) + length);
     }
 
     private Account account(ReservationRequest request) {
@@ -173,7 +182,7 @@ final class Allotment {
         MemoryHolder holder = request.holder();
         Holding holding = holder == null ? null : holder.holdingIn(set);
         block.reserved(needed, request.persistent(), account, holding);
-        if (!turns.leavesPlace(waiter, account, holding)) {
+        if (!turns.leavesPlace(waiter, account, holding) && !isPromised(request, holding, needed)) {
             isLeft = true;
             block.released();
             pool.store.give(block, block.death);
@@ -250,7 +259,7 @@ final class Allotment {
         MemoryHolder holder = request.holder();
         Holding holding = holder == null ? null : holder.knownHoldingIn(set);
         long bytes = pool.store.growth(needed, aligned, Math.min(slabs.budget, pool.options.budget()));
-        return turns.leavesPlace(waiter, account, holding, pool, bytes);
+        return turns.leavesPlace(waiter, account, holding, pool, bytes) || isPromised(request, holding, needed);
     }
 
     // ---- Taking memory back.

@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
  * to requests. Guarded by the lock of the set.
  */
 final class Claim {
-    /** The number of requests granted to calls in spite of a claim, if the claim cannot be met without their memory. A guess, not measured. */
+    /**
+     * The number of requests granted to calls in spite of a claim, if the claim cannot be met without their memory; and
+     * the number of inputs of new calls before no more calls are admitted. A guess, not measured.
+     */
     static final int EXCEPTIONS = 32;
 
     final long limit;
@@ -22,6 +25,7 @@ final class Claim {
     private long beside; // transient bytes of later grants without a call
     private long until; // end of the claim, in nanoseconds of the clock
     private int exceptions;
+    private int inputs; // number of grants for inputs of calls that held nothing before the claim
     private boolean shuts; // whether the claim has shut the gate, within the limit
 
     Claim(long limit, @Nullable Account account, DeadlockDetector detector, AdmissionGate gate) {
@@ -44,12 +48,13 @@ final class Claim {
         since = grants;
         beside = 0;
         exceptions = 0;
+        inputs = 0;
         shutOrOpen();
     }
 
-    /** Shuts the gate while others give way: the inputs of a new call would be refused. */
+    /** Shuts the gate if others have failed for the claim, or new calls have had many inputs: inputs of admitted calls do not give way. */
     private void shutOrOpen() {
-        boolean shut = waiter != null && overOlder && suits(waiter);
+        boolean shut = waiter != null && (overOlder || inputs >= EXCEPTIONS) && suits(waiter);
         if (shut == shuts) {
             return;
         }
@@ -147,6 +152,7 @@ final class Claim {
         if (waiter != null) {
             beside += holding == null && !persistent ? length : 0;
             exceptions += holding != null && held(holding) ? 1 : 0;
+            inputs += holding != null && persistent && isLater(holding) ? 1 : 0;
         }
     }
 

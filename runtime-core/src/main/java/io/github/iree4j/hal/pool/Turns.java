@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Rule.</b> The first in line for a limit may be overtaken {@link #OVERTAKINGS} times, and by as many bytes as
  * the limit. From then on the request has a {@link Claim}: others get only memory that fits beside the claimed bytes
  * and beside all bytes not going to be released before: memory kept by the host, memory held by calls in line, and
- * memory granted since. Three exceptions prevent endless waits:
+ * memory granted since. Four exceptions prevent endless waits and needless failures:
  *
  * <ul>
+ *   <li>Inputs of admitted calls, which cannot wait. After {@link Claim#EXCEPTIONS} such inputs no call is admitted.
  *   <li>A call that held memory before the claim may go on, {@link Claim#EXCEPTIONS} times, if the claim cannot be met
  *       while the call keeps its memory.
  *   <li>When nothing has moved for a while, every fitting request is served (see {@link DeadlockDetector}).

@@ -120,6 +120,23 @@ class ShortSystemTest extends KnotLine {
     }
 
     @Test
+    void requestsForLessDoNotOvertakeOneThatTheSystemRefusesForEver() {
+        slabs.system = 20 * HALF;
+        busy = true;
+        ask(call("small"), "small 0", 8 * HALF);
+        ask(call("large"), "large", 15 * HALF);
+        int overtakings = 0;
+        while (!got.containsKey("large")) {
+            assertThat(overtakings).isLessThanOrEqualTo(2 * Turns.OVERTAKINGS);
+            ask(call("small"), "small " + (overtakings + 1), 8 * HALF);
+            pass(1);
+            release("small " + overtakings++);
+            pass(1);
+        }
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
     void aRefusalThatIsOlderThanTheEndOfWorkProvesNothing() {
         keepOneOfTwenty();
         ask(call("holder"), "holder", 19 * HALF);

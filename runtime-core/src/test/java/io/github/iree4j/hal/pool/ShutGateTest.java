@@ -1,12 +1,15 @@
 package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -219,6 +222,46 @@ class ShutGateTest extends KnotLine {
         assertThat(set.tryReserve(ReservationRequest.of(2 * HALF)))
                 .as("it is not overtaken any more")
                 .isNull();
-        assertThat(gate.tryAdmit("", new Need(HALF, HALF))).isNotNull();
+        for (int i = 0; i < Claim.EXCEPTIONS; i += 2) {
+            Admission admission = Objects.requireNonNull(gate.tryAdmit("", new Need(2 * HALF, 2 * HALF)));
+            MemoryHolder call = admitted(admission);
+            List.of(inputs(set, call, HALF), inputs(set, call, HALF)).forEach(each -> each.release(Frontier.EMPTY));
+            admission.exit();
+        }
+        assertThat(gate.tryAdmit("", new Need(HALF, HALF))).as("inputs neither").isNull();
+        release("a");
+        assertThat(got).containsKey("b");
+    }
+
+    /** The gate is not shut when the call comes. */
+    @Test
+    void aCallAdmittedBeforeOthersFailHasItsInputsAndNoMore() {
+        MemoryHolder early = admitted(gate.tryAdmit("", new Need(HALF, HALF)));
+        help("", 3 * HALF);
+        assertThatThrownBy(() -> inputs(set, new MemoryHolder("not admitted", new OperationsUnderWay()), HALF))
+                .isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> inputs(set, early, HALF + 1)).isInstanceOf(IreeException.class);
+        Reservation input = inputs(set, early, HALF);
+        assertThatThrownBy(() -> inputs(set, early, 1)).isInstanceOf(IreeException.class);
+        release("b");
+        release("c");
+        assertThat(got).doesNotContainKey("more for a");
+        input.release(Frontier.EMPTY);
+        assertThat(got).containsKey("more for a");
+    }
+
+    private static MemoryHolder admitted(@Nullable Admission admission) {
+        MemoryHolder call = new MemoryHolder("new", new OperationsUnderWay());
+        call.admitted(Objects.requireNonNull(admission));
+        return call;
+    }
+
+    private static Reservation inputs(PoolSet pools, MemoryHolder call, long size) {
+        MemoryHolder before = call.enter();
+        try {
+            return pools.reserveNow(ReservationRequest.of(size).asPersistent());
+        } finally {
+            call.leave(before);
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -88,7 +89,7 @@ public final class Explanation {
         return Math.max(0, graph.end(operation) - ready);
     }
 
-    boolean hasEnded(RecordedOperation operation) {
+    boolean isEndKnown(RecordedOperation operation) {
         return graph.end(operation) != RecordedOperation.NEVER;
     }
 
@@ -96,7 +97,7 @@ public final class Explanation {
     int mostAtOnce(long axis) {
         TreeMap<Long, Integer> changes = new TreeMap<>();
         for (RecordedOperation each : graph.operations()) {
-            if (each.axis() == axis && hasEnded(each)) {
+            if (each.axis() == axis && isEndKnown(each)) {
                 changes.merge(graph.end(each) - times(each).running(), 1, Integer::sum);
                 changes.merge(graph.end(each), -1, Integer::sum);
             }
@@ -146,13 +147,8 @@ public final class Explanation {
         if (operation.status() != StatusCode.OK) {
             return "failed with %s: %s".formatted(operation.status(), operation.failure());
         }
-        if (graph.end(operation) == RecordedOperation.NEVER) {
-            return "submitted at %s and %s"
-                    .formatted(
-                            duration(operation.submittedAt()),
-                            operation.issuedAt() != RecordedOperation.NEVER
-                                    ? "issued, not complete"
-                                    : operation.held != null ? "held back for memory" : "held back");
+        if (graph.hasEnded(operation) != Known.YES) {
+            return "submitted at %s and %s".formatted(duration(operation.submittedAt()), unended(operation));
         }
         Times times = times(operation);
         StringJoiner parts = new StringJoiner(" + ");
@@ -161,6 +157,24 @@ public final class Explanation {
         part(parts, times.queue(), "in its queue");
         part(parts, times.running(), "running");
         return "%s from %s on = %s".formatted(duration(times.total()), duration(operation.submittedAt()), parts);
+    }
+
+    private String unended(RecordedOperation operation) {
+        if (graph.hasEnded(operation) == Known.UNKNOWN) {
+            return "ended or not: the records are missing";
+        }
+        if (operation.issuedAt() != RecordedOperation.NEVER) {
+            return operation.isEndedByHost() ? "not completed by the host" : "issued, not complete";
+        }
+        if (isOverwritten(operation)) {
+            return "not ended";
+        }
+        return operation.held != null ? "held back for memory" : "held back";
+    }
+
+    /** Whether records of the operation's progress may be missing. */
+    private boolean isOverwritten(RecordedOperation operation) {
+        return operation.submitted.sequence() < graph.recording().header().completeFrom();
     }
 
     private static void part(StringJoiner parts, long nanos, String what) {
@@ -173,12 +187,28 @@ public final class Explanation {
         Point point = operation.waits().get(index);
         RecordedOperation producer = graph.producer(operation, index);
         String who = producer == null
-                ? "signalled by the host, or before the recording"
-                : "signalled by %s on %s%s".formatted(producer, queue(producer), call(producer));
+                ? isEndedWait(operation, index)
+                        ? "signalled by the host, or before the recording"
+                        : "signalled by nobody in the recording"
+                : "%s by %s on %s%s"
+                        .formatted(
+                                graph.hasEnded(producer) == Known.NO ? "to be signalled" : "signalled",
+                                producer,
+                                queue(producer),
+                                call(producer));
         String how = index < operation.decisions().size()
                 ? decision(operation.decisions().get(index))
-                : "not decided";
+                : isOverwritten(operation) ? "the decision is missing" : "not decided";
         return "%s, %s: %s".formatted(point, who, how);
+    }
+
+    /** Whether a wait is known to have ended. */
+    private boolean isEndedWait(RecordedOperation operation, int index) {
+        List<Decision> decisions = operation.lastDecisions();
+        return operation.issuedAt() != RecordedOperation.NEVER
+                || graph.hasEnded(operation) == Known.YES
+                || index < decisions.size() && decisions.get(index).decision() == WaitDecision.REACHED
+                || operation.waitsOver.stream().anyMatch(each -> each.index() == index);
     }
 
     private static String decision(Decision decision) {
@@ -188,8 +218,8 @@ public final class Explanation {
             case ELIDED_FRONTIER -> "elided, the stream runs after its producer";
             case COVERED -> "elided, another wait implies it";
             case DEVICE_WAIT -> "the device waits";
-            case DEFERRED_UNKNOWN -> "held back by the host until there was a promise";
-            case DEFERRED_UNREACHED -> "held back by the host until it was reached";
+            case DEFERRED_UNKNOWN -> "held back by the host until there is a promise";
+            case DEFERRED_UNREACHED -> "held back by the host until it is reached";
         };
     }
 
@@ -235,7 +265,7 @@ public final class Explanation {
         List<String> lines = new ArrayList<>();
         List<RecordedOperation> operations = graph.operations();
         long over = operations.stream()
-                .filter(each -> graph.end(each) != RecordedOperation.NEVER)
+                .filter(each -> graph.hasEnded(each) == Known.YES)
                 .count();
         lines.add("%d operations, %d ended, on %d queues; %d reservations of memory"
                 .formatted(
@@ -247,6 +277,12 @@ public final class Explanation {
         if (header.completeFrom() > 0 || header.dropped() > 0) {
             lines.add("records before number %d are incomplete, and %d were dropped"
                     .formatted(header.completeFrom(), header.dropped()));
+        }
+        long unknown = operations.stream()
+                .filter(each -> graph.hasEnded(each) == Known.UNKNOWN)
+                .count();
+        if (unknown > 0) {
+            lines.add("%d operations may have ended: their records are missing".formatted(unknown));
         }
         lines.add("waits: " + decisions(operations));
         CriticalPath path = CriticalPath.of(graph);
@@ -283,7 +319,7 @@ public final class Explanation {
                 .forEach(each -> lines.add("  %s  %s, %d times"
                         .formatted(duration(each.getValue()[0]), each.getKey(), each.getValue()[1])));
         List<RecordedOperation> stuck = operations.stream()
-                .filter(each -> graph.end(each) == RecordedOperation.NEVER && each.status() == StatusCode.OK)
+                .filter(each -> graph.hasEnded(each) == Known.NO)
                 .limit(most)
                 .toList();
         if (!stuck.isEmpty()) {

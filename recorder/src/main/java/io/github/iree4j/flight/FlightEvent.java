@@ -59,6 +59,24 @@ public sealed interface FlightEvent {
             implements FlightEvent {}
 
     /**
+     * An operation that had not ended when the recording was taken: the submission again, however long ago it was made.
+     *
+     * @param submission the submission, with its time; the number is the position of this record, and the thread is not
+     *     known
+     */
+    record Open(Submitted submission) implements FlightEvent {
+        @Override
+        public long sequence() {
+            return submission.sequence();
+        }
+
+        @Override
+        public long time() {
+            return submission.time();
+        }
+    }
+
+    /**
      * A decision about a wait, with its premise.
      *
      * @param decision the decision

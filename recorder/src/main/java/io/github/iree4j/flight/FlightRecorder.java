@@ -63,7 +63,7 @@ public final class FlightRecorder implements AutoCloseable {
             domain.memory().begin(observer);
         } catch (IreeException e) {
             queues.close();
-            drain.close();
+            drain.close(new RecordWords());
             throw e;
         }
     }
@@ -102,12 +102,15 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns the contents of the ring.
+     * Returns the contents of the ring, with a record of each operation that has not ended, however long ago it was
+     * submitted.
      *
      * @return the recording so far
      */
     public FlightRecording recording() {
-        return since(0);
+        RecordWords open = observer.open(queues); // before the rings are read, so an end meanwhile is recorded
+        long cut = rings.cut();
+        return recording(rings.copy(0, cut).with(open), cut);
     }
 
     /**
@@ -135,6 +138,10 @@ public final class FlightRecorder implements AutoCloseable {
             records = records.first(Math.max(1, most));
             cut = records.word(records.count() - 1, 1) + 1;
         }
+        return recording(records, cut);
+    }
+
+    private FlightRecording recording(RecordWords records, long cut) {
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
         return new FlightRecording(
@@ -158,7 +165,8 @@ public final class FlightRecorder implements AutoCloseable {
     @Override
     public void close() {
         domain.memory().end(observer);
+        RecordWords open = observer.open(queues);
         queues.close(); // last, so the next recorder finds both free
-        drain.close();
+        drain.close(open);
     }
 }

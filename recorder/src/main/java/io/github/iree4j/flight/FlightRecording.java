@@ -22,7 +22,8 @@ public final class FlightRecording {
      * @param start when the recorder was opened
      * @param frontierCapacity the most entries of a frontier
      * @param next sequence numbers of later records are at or above this
-     * @param completeFrom of the records below this sequence number some, or all, are missing
+     * @param completeFrom of the records below this sequence number some, or all, are missing; records of operations
+     *     that had not ended when the recording was taken are there all the same, see {@link FlightEvent.Open}
      * @param dropped number of records dropped by a full file
      */
     public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped) {}

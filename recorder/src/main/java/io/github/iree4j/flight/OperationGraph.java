@@ -6,6 +6,7 @@ import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -98,6 +99,11 @@ public final class OperationGraph {
         switch (event) {
             case FlightEvent.Submitted submitted ->
                 operations.putIfAbsent(submitted.operation(), new RecordedOperation(submitted));
+            case FlightEvent.Open open ->
+                operations.computeIfAbsent(
+                                open.submission().operation(),
+                                unused -> new RecordedOperation(before(open.submission())))
+                        .open = true;
             case FlightEvent.Decided decided -> {
                 RecordedOperation operation = operations.get(decided.operation());
                 if (operation != null
@@ -163,6 +169,21 @@ public final class OperationGraph {
             case FlightEvent.InLine line -> lines.add(line);
             case FlightEvent.Lost lost -> losses.add(lost);
         }
+    }
+
+    /** Returns a submission without a record: before all records. */
+    private static FlightEvent.Submitted before(FlightEvent.Submitted unrecorded) {
+        return new FlightEvent.Submitted(
+                0,
+                unrecorded.time(),
+                unrecorded.operation(),
+                unrecorded.axis(),
+                unrecorded.name(),
+                unrecorded.call(),
+                unrecorded.function(),
+                unrecorded.thread(),
+                unrecorded.waits(),
+                unrecorded.signals());
     }
 
     private void of(long number, java.util.function.Consumer<RecordedOperation> action) {
@@ -299,6 +320,21 @@ public final class OperationGraph {
      */
     public long end(RecordedOperation operation) {
         return ends.getOrDefault(operation, RecordedOperation.NEVER);
+    }
+
+    /**
+     * Returns whether an operation had ended, with success or not, when the recording was taken.
+     *
+     * @param operation the operation
+     * @return {@link Known#UNKNOWN} when the end may be among the missing records
+     */
+    public Known hasEnded(RecordedOperation operation) {
+        boolean hasRun = end(operation) != RecordedOperation.NEVER && !operation.isEndedByHost();
+        if (operation.over != null || hasRun && !operation.open) {
+            return Known.YES;
+        }
+        boolean isWhole = operation.submitted.sequence() >= recording.header().completeFrom();
+        return operation.open || isWhole ? Known.NO : Known.UNKNOWN;
     }
 
     /**

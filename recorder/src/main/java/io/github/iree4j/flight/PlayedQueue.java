@@ -53,7 +53,7 @@ final class PlayedQueue {
             line.remove();
             running = true;
             StandIn operation = head.operation;
-            if (explanation.hasEnded(operation.recorded())) {
+            if (explanation.isEndKnown(operation.recorded())) {
                 long duration = explanation.readyToEnd(operation.recorded());
                 clock.schedule(Math.min(duration, Long.MAX_VALUE - clock.now()), () -> end(operation));
             }

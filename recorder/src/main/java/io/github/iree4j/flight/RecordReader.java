@@ -41,6 +41,7 @@ final class RecordReader {
         int type = RecordType.type(records.word(index, 0));
         FlightEvent event = switch (type) {
             case RecordType.SUBMITTED -> submitted(sequence, time);
+            case RecordType.OPEN -> new FlightEvent.Open(submitted(sequence, time));
             case RecordType.DECIDED -> new FlightEvent.Decided(sequence, time, number(), decisions());
             case RecordType.WAIT_OVER -> new FlightEvent.WaitOver(sequence, time, number(), number());
             case RecordType.HELD -> new FlightEvent.Held(sequence, time, number(), number());

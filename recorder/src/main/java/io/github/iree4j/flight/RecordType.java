@@ -44,6 +44,9 @@ final class RecordType {
     /** operation, index of the wait. Since version 2. */
     static final int WAIT_OVER = 12;
 
+    /** The words of {@link #SUBMITTED}, for an operation that had not ended when the recording was taken. Since version 3. */
+    static final int OPEN = 13;
+
     /** The number of words at the beginning of each record. */
     static final int HEADER = 3;
 

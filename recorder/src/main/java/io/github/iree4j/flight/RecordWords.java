@@ -53,6 +53,17 @@ final class RecordWords {
         return words;
     }
 
+    /** Returns these sorted records and others, in the order of their sequence numbers. */
+    RecordWords with(RecordWords others) {
+        if (others.count == 0) {
+            return this;
+        }
+        for (int i = 0; i < others.count; i++) {
+            add(others.words, others.starts[i]);
+        }
+        return sorted();
+    }
+
     /** Returns the first records. */
     RecordWords first(int number) {
         RecordWords result = new RecordWords();

@@ -26,6 +26,7 @@ public final class RecordedOperation {
     FlightEvent.@Nullable Over over;
     FlightEvent.@Nullable Reserved reserved; // of an allocation
     long began = NEVER;
+    boolean open; // whether the operation was listed as not ended when the recording was taken
 
     RecordedOperation(FlightEvent.Submitted submitted) {
         this.submitted = submitted;

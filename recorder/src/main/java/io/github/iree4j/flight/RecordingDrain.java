@@ -57,15 +57,16 @@ final class RecordingDrain {
     private void drain() {
         planned.set(false);
         last.set(rings.now());
-        move();
+        move(new RecordWords());
     }
 
-    private synchronized void move() {
+    /** Moves the records of the rings, and others. */
+    private synchronized void move(RecordWords others) {
         RecordingFile.Appender target = file;
         if (target == null) {
             return;
         }
-        RecordWords records = rings.drain(rings.cut());
+        RecordWords records = rings.drain(rings.cut()).with(others);
         try {
             long lostBelow = rings.lostBelow();
             if (!target.isFull()) {
@@ -90,9 +91,13 @@ final class RecordingDrain {
         return bytes.get();
     }
 
-    /** Writes the remaining records, and the end of the file. Idempotent. */
-    synchronized void close() {
-        move();
+    /**
+     * Writes the remaining records, and the end of the file. Idempotent.
+     *
+     * @param open records of the operations that have not ended
+     */
+    synchronized void close(RecordWords open) {
+        move(open);
         RecordingFile.Appender target = file;
         file = null;
         if (target == null) {

@@ -81,9 +81,20 @@ final class RecordingFileReader {
         RecordWords sorted = records.sorted();
         if (!ended) {
             long next = sorted.count() == 0 ? 0 : sorted.word(sorted.count() - 1, 1) + 1;
-            known = new Header(known.start(), known.frontierCapacity(), next, 0, 0);
+            long missing = next - sorted.count();
+            known = new Header(known.start(), known.frontierCapacity(), next, afterGaps(sorted), missing);
         }
         return new FlightRecording(known, List.copyOf(names), List.copyOf(queues), List.copyOf(pools), sorted);
+    }
+
+    /** Returns the sequence number from which no record is missing. */
+    private static long afterGaps(RecordWords sorted) {
+        long from = 0;
+        for (int i = 0; i < sorted.count(); i++) {
+            long before = i == 0 ? -1 : sorted.word(i - 1, 1);
+            from = sorted.word(i, 1) - before > 1 ? sorted.word(i, 1) : from;
+        }
+        return from;
     }
 
     private ByteBuffer bytes(long position, int length) throws IOException {

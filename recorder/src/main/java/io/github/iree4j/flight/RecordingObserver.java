@@ -11,6 +11,7 @@ import io.github.iree4j.hal.pool.Pool;
 import io.github.iree4j.hal.pool.PoolObserver;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
@@ -55,6 +56,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         int waits = wait == null ? 0 : Math.min(MAXIMUM_POINTS, wait.size());
         int signals = signal == null ? 0 : Math.min(MAXIMUM_POINTS, signal.size());
         long now = rings.now();
+        operation.observedAt(now);
         RecordRing ring = rings.stripe(now);
         synchronized (ring) {
             ring.begin(RecordType.SUBMITTED, 8 + 2 * (waits + signals), now);
@@ -71,6 +73,42 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         }
         drain.look(ring, now);
         return number;
+    }
+
+    /** Returns a record for each operation of this recorder that has not ended. */
+    RecordWords open(QueueObservation queues) {
+        RecordWords open = new RecordWords();
+        long number = rings.cut();
+        queues.forEachOpen((queue, operation, wait, signal, call) -> {
+            if (operation.number() < firstOperation) {
+                return;
+            }
+            int waits = wait == null ? 0 : Math.min(MAXIMUM_POINTS, wait.size());
+            int signals = signal == null ? 0 : Math.min(MAXIMUM_POINTS, signal.size());
+            int words = RecordType.HEADER + 8 + 2 * (waits + signals);
+            open.begin(words);
+            open.put(RecordType.header(RecordType.OPEN, words));
+            open.put(number);
+            open.put(operation.observedAt());
+            open.put(operation.number());
+            open.put(queue.axis());
+            open.put(definitions.name(operation.name()));
+            open.put(call == null ? 0 : call.number());
+            open.put(call == null ? Definitions.NO_NAME : definitions.name(call.name()));
+            open.put(0);
+            open.put(waits);
+            open.put(signals);
+            putPoints(open, wait, waits);
+            putPoints(open, signal, signals);
+        });
+        return open;
+    }
+
+    private static void putPoints(RecordWords record, @Nullable Fence fence, int count) {
+        for (int i = 0; fence != null && i < count; i++) {
+            record.put(fence.semaphore(i).id());
+            record.put(fence.value(i));
+        }
     }
 
     private static void putPoints(RecordRing ring, @Nullable Fence fence, int count) {

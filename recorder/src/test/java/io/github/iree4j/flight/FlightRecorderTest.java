@@ -124,20 +124,22 @@ class FlightRecorderTest {
     }
 
     @Test
-    void fileOfVersion1IsReadAndOfAnUnknownVersionRefused() throws IOException {
+    void filesOfEarlierVersionsAreReadAndOfUnknownVersionsRefused() throws IOException {
         FlightRecording recording = record(SEED, 40);
         byte[] file = recording.toBytes();
         Path path = folder.resolve("v.iree4j");
-        file[8] = 1;
-        Files.write(path, file);
-        assertThat(FlightRecording.read(path).events()).isEqualTo(recording.events());
-        for (byte version : new byte[] {0, 3, -1}) {
+        for (byte version : new byte[] {1, 2}) {
+            file[8] = version;
+            Files.write(path, file);
+            assertThat(FlightRecording.read(path).events()).isEqualTo(recording.events());
+        }
+        for (byte version : new byte[] {0, 4, -1}) {
             file[8] = version;
             Files.write(path, file);
             assertThatThrownBy(() -> FlightRecording.read(path))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
-                    .hasMessageContaining("versions 1 to 2");
+                    .hasMessageContaining("versions 1 to 3");
         }
     }
 
@@ -287,7 +289,7 @@ class FlightRecorderTest {
         Path file = folder.resolve("g.iree4j");
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
-            damaged[at] ^= (byte) (1 << at % 8);
+            damaged[at] ^= (byte) (1 << (at + 4) % 8); // not from one version to another
             Files.write(file, damaged);
             assertThatThrownBy(() -> FlightRecording.read(file))
                     .as("byte %d", at)

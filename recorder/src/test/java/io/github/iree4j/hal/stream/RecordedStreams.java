@@ -24,6 +24,7 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.time.Duration;
@@ -98,6 +99,9 @@ public final class RecordedStreams {
             assertThat(operation(early, 0).beganAt()).as("the hardware has it").isNotEqualTo(RecordedOperation.NEVER);
             assertThat(operation(early, 1).beganAt()).as("another is before it").isEqualTo(RecordedOperation.NEVER);
             assertThat(early.end(operation(early, 0))).isEqualTo(RecordedOperation.NEVER);
+            assertThat(early.operations()).allMatch(each -> early.hasEnded(each) == Known.NO);
+            assertThat(early.recording().events().stream().filter(FlightEvent.Open.class::isInstance))
+                    .hasSize(3);
             held = recorder.statistics().recorded();
             driver.goOn();
             second.await(1, LONG);

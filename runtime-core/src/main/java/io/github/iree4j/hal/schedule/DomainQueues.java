@@ -3,6 +3,7 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
@@ -68,6 +69,11 @@ final class DomainQueues implements SchedulingDomain.Queues {
     @Nullable
     QueueScheduler queue(long axis) {
         return queues.get(axis);
+    }
+
+    /** Returns the open queues. */
+    List<QueueScheduler> all() {
+        return List.copyOf(queues.values());
     }
 
     void add(SpeculationScope scope) {

@@ -433,6 +433,18 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     }
 
     @Override
+    List<QueueOperation> placed() {
+        synchronized (lock) {
+            List<QueueOperation> placed = new ArrayList<>(inFlight);
+            placed.addAll(retiring);
+            if (ending != null) {
+                placed.add(ending);
+            }
+            return placed;
+        }
+    }
+
+    @Override
     public boolean isIdle() {
         return underWay == 0;
     }

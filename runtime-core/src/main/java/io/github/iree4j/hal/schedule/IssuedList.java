@@ -63,15 +63,17 @@ final class IssuedList {
         wholes.remove(whole);
     }
 
-    /** Returns the operations that the host may have to complete. */
-    synchronized List<QueueOperation> deferredCalls() {
-        List<QueueOperation> calls = new ArrayList<>();
+    synchronized List<QueueOperation> all() {
+        List<QueueOperation> all = new ArrayList<>();
         for (QueueOperation each = first; each != null; each = each.nextIssued) {
-            if (each.completion != null) {
-                calls.add(each);
-            }
+            all.add(each);
         }
-        return calls;
+        return all;
+    }
+
+    /** Returns the operations that the host may have to complete. */
+    List<QueueOperation> deferredCalls() {
+        return all().stream().filter(each -> each.completion != null).toList();
     }
 
     /** Describes the operations issued first, operations in parts before others, up to a limit. */

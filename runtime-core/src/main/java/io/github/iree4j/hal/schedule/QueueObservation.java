@@ -1,8 +1,11 @@
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Observation of the queues of a domain. Without an observation, each reporting place reads a single field and finds
@@ -13,6 +16,26 @@ import io.github.iree4j.status.StatusCode;
 public final class QueueObservation implements AutoCloseable {
     private final DomainQueues queues;
     private final QueueObserver observer;
+
+    /** Receives operations that have not ended. */
+    @FunctionalInterface
+    public interface Visitor {
+        /**
+         * Receives an operation.
+         *
+         * @param queue the queue
+         * @param operation the operation
+         * @param wait the fence waited for, possibly closed by now; null for none
+         * @param signal the fence to be signalled, possibly closed by now; null for none
+         * @param call the submitting call; null for none
+         */
+        void open(
+                QueueScheduler queue,
+                QueueOperation operation,
+                @Nullable Fence wait,
+                @Nullable Fence signal,
+                @Nullable MemoryHolder call);
+    }
 
     private QueueObservation(DomainQueues queues, QueueObserver observer) {
         this.queues = queues;
@@ -35,6 +58,20 @@ public final class QueueObservation implements AutoCloseable {
                     "the scheduling domain has a recorder already, and can have one; close that first");
         }
         return new QueueObservation(queues, observer);
+    }
+
+    /**
+     * Lists the submitted operations that have not ended, on open queues. Operations that are being submitted, issued
+     * or ended meanwhile may be listed or not.
+     *
+     * @param visitor receives each operation once, with no lock held
+     */
+    public void forEachOpen(Visitor visitor) {
+        for (QueueScheduler queue : queues.all()) {
+            for (QueueOperation each : queue.open()) {
+                visitor.open(queue, each, each.wait, each.signal, each.holder);
+            }
+        }
     }
 
     /** Ends the observation. Calls in progress on other threads may still arrive. Idempotent. */

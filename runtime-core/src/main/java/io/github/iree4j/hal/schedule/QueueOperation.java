@@ -102,6 +102,8 @@ public abstract class QueueOperation {
     /** Number given by the observer; 0 without an observer. */
     long number;
 
+    private long observedAt;
+
     /** Whether {@link QueueScheduler#cancel} was called. */
     volatile boolean cancelled;
 
@@ -130,6 +132,24 @@ public abstract class QueueOperation {
      */
     public final String name() {
         return completion == null ? name : DEFERRED_HOST_CALL;
+    }
+
+    /**
+     * Keeps the time of the submission for the observer. Called within {@link QueueObserver#submitted}.
+     *
+     * @param time by the clock of the observer
+     */
+    public final void observedAt(long time) {
+        observedAt = time;
+    }
+
+    /**
+     * Returns the time of the submission.
+     *
+     * @return the time given by the observer; 0 for none
+     */
+    public final long observedAt() {
+        return observedAt;
     }
 
     /**

@@ -17,8 +17,10 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -499,6 +501,20 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public final List<PendingOperation> inFlight(int limit) {
         return issuedOnes.describe(limit);
+    }
+
+    /** Returns the submitted operations that have not ended, in no order. */
+    final Set<QueueOperation> open() {
+        Set<QueueOperation> open = new LinkedHashSet<>(); // operations compare by identity
+        pending.all().forEach(each -> open.add(each.operation)); // first: operations move from list to list, this way
+        open.addAll(issuedOnes.all());
+        open.addAll(placed());
+        return open;
+    }
+
+    /** Returns the operations with a place on a stream that have not ended; none on an unordered queue. */
+    List<QueueOperation> placed() {
+        return List.of();
     }
 
     /**

@@ -84,14 +84,12 @@ public record RecordingDescriptor(
         Map<String, Object> values = new LinkedHashMap<>();
         String kind = switch (event) {
             case FlightEvent.Submitted e -> {
-                values.put("operation", e.operation());
-                values.put("queue", Axis.toString(e.axis()));
-                values.put("name", e.name());
-                values.put("call", e.call());
-                values.put("function", e.function());
-                values.put("waits", points(e.waits()));
-                values.put("signals", points(e.signals()));
+                put(values, e);
                 yield "submitted";
+            }
+            case FlightEvent.Open e -> {
+                put(values, e.submission());
+                yield "open";
             }
             case FlightEvent.Decided e -> {
                 values.put("operation", e.operation());
@@ -165,6 +163,16 @@ public record RecordingDescriptor(
             }
         };
         return new Event(event.sequence(), event.time(), kind, values);
+    }
+
+    private static void put(Map<String, Object> values, FlightEvent.Submitted submission) {
+        values.put("operation", submission.operation());
+        values.put("queue", Axis.toString(submission.axis()));
+        values.put("name", submission.name());
+        values.put("call", submission.call());
+        values.put("function", submission.function());
+        values.put("waits", points(submission.waits()));
+        values.put("signals", points(submission.signals()));
     }
 
     private static <T> List<Object> list(List<T> all, Function<T, Object> each) {

@@ -1,0 +1,195 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.status.Known;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Operations that hang, of any age, among random work: recordings name exactly these, whatever the rings have dropped, and never an operation that
+ * has ended. The truth is read off the timelines: each operation signals a point of its own.
+ */
+@Timeout(300)
+class HangsInRecordingsTest {
+    private static final int ROUNDS = Effort.rounds(16, 200);
+    private static final long SEED = Effort.seed(HangsInRecordingsTest.class, ROUNDS + " rounds", 20261126);
+
+    @TempDir
+    Path folder;
+
+    /** Random work, and operations that wait for a value that nobody signals, or for such an operation, or for the host. */
+    private static final class Work implements AutoCloseable {
+        final Random random;
+        final RandomWork healthy;
+        final TimelineSemaphore never = TimelineSemaphore.create(0);
+        final List<TimelineSemaphore> timelines = new ArrayList<>(); // of the operations that hang
+        private final List<Fence> fences = new ArrayList<>();
+
+        Work(long seed) {
+            random = new Random(seed);
+            healthy = new RandomWork(seed, 64 << 10);
+        }
+
+        void hang() {
+            TimelineSemaphore own = TimelineSemaphore.create(0);
+            Fence wait = random.nextInt(3) == 0 || timelines.isEmpty()
+                    ? Fence.at(never, 1 + random.nextInt(3))
+                    : Fence.at(timelines.get(random.nextInt(timelines.size())), 1);
+            Fence signal = Fence.at(own, 1);
+            timelines.add(own);
+            fences.addAll(List.of(wait, signal));
+            DeviceQueue queue = healthy.queues.get(random.nextInt(healthy.queues.size()));
+            if (random.nextInt(3) == 0) {
+                queue.deferredHostCall(null, signal, _ -> {}); // never completed
+            } else {
+                queue.barrier(wait, signal, 0);
+            }
+        }
+
+        /** The points not reached yet. */
+        Set<FlightEvent.Point> open() {
+            Map<Long, TimelineSemaphore> byId = new HashMap<>();
+            healthy.timelines.forEach(each -> byId.put(each.id(), each));
+            Set<FlightEvent.Point> open = healthy.signalled.keySet().stream()
+                    .filter(each -> byId.get(each.timeline()).value() < each.value())
+                    .collect(Collectors.toCollection(HashSet::new));
+            timelines.forEach(each -> open.add(new FlightEvent.Point(each.id(), 1)));
+            return open;
+        }
+
+        @Override
+        public void close() {
+            healthy.close();
+            fences.forEach(Fence::close);
+            timelines.forEach(TimelineSemaphore::close);
+            never.close();
+        }
+    }
+
+    private static Set<FlightEvent.Point> signals(OperationGraph graph, Known ended) {
+        return graph.operations().stream()
+                .filter(each -> graph.hasEnded(each) == ended)
+                .flatMap(each -> each.submitted.signals().stream())
+                .collect(Collectors.toSet());
+    }
+
+    private static void assertIsTrue(FlightRecording recording, Work work, long seed) {
+        OperationGraph graph = new OperationGraph(recording);
+        Set<FlightEvent.Point> open = work.open();
+        assertThat(signals(graph, Known.NO)).as("seed %d", seed).isEqualTo(open);
+        List<String> summary = new Explanation(graph).summary(Integer.MAX_VALUE);
+        List<String> named = summary.subList(summary.indexOf("not ended:") + 1, summary.size()).stream()
+                .filter(line -> line.startsWith("  #"))
+                .toList();
+        assertThat(named).as("seed %d: %s", seed, summary).hasSameSizeAs(open).allMatch(line -> line.contains("and"));
+        String point = new FlightEvent.Point(work.never.id(), 1) + ", signalled by ";
+        assertThat(summary)
+                .as("seed %d", seed)
+                .filteredOn(line -> line.contains(point))
+                .allMatch(line -> line.contains("signalled by nobody in the recording"));
+    }
+
+    @Test
+    void exactlyTheOperationsThatHangAreNamedHoweverOldTheyAre() throws IOException {
+        long overwritten = 0;
+        long unknown = 0;
+        for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
+            Path file = folder.resolve("hangs.iree4j");
+            FlightRecording atEnd;
+            try (Work work = new Work(seed)) {
+                RecorderOptions options =
+                        RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES << work.random.nextInt(2));
+                FlightRecorder recorder = FlightRecorder.open(
+                        work.healthy.domain, options.withFile(file, 64 << 20), work.healthy.clock::now);
+                work.hang();
+                for (int i = 120 + work.random.nextInt(100); i >= 0; i--) {
+                    if (work.random.nextInt(10) == 0) {
+                        work.hang();
+                    }
+                    if (work.random.nextInt(5) == 0) {
+                        work.healthy.begin(work.random.nextInt(100));
+                        assertIsTrue(recorder.recording(), work, seed); // amid work
+                    }
+                    work.healthy.run(work.random.nextInt(100));
+                }
+                work.hang();
+                assertIsTrue(recorder.recording(), work, seed);
+                OperationGraph graph = new OperationGraph(recorder.recording());
+                overwritten += graph.operations().stream()
+                        .filter(each -> each.submitted.sequence() == 0 && each.open)
+                        .count();
+                unknown += signals(graph, Known.UNKNOWN).size();
+                recorder.close();
+                atEnd = FlightRecording.read(file);
+                assertIsTrue(atEnd, work, seed);
+                assertThat(FlightRecording.salvage(cut(file, work.random))
+                                .header()
+                                .completeFrom())
+                        .as("nothing was dropped before the cut")
+                        .isZero();
+            }
+        }
+        System.out.printf(
+                "hangs: %d with their records overwritten, %d operations of unknown end%n", overwritten, unknown);
+        assertThat(overwritten).isPositive();
+    }
+
+    @Test
+    void whatMayHaveLostItsEndIsNotNamed() throws IOException {
+        try (Work work = new Work(SEED);
+                FlightRecorder recorder =
+                        FlightRecorder.open(work.healthy.domain, RecorderOptions.DEFAULT, work.healthy.clock::now)) {
+            work.hang();
+            work.healthy.begin(40);
+            FlightRecording recording = recorder.recording();
+            RecordWords unlisted = new RecordWords();
+            for (int i = 0; i < recording.records().count(); i++) {
+                if (RecordType.type(recording.records().word(i, 0)) != RecordType.OPEN) {
+                    unlisted.add(
+                            recording.records().words(), recording.records().start(i));
+                }
+            }
+            for (long from : new long[] {0, recording.header().next()}) {
+                FlightRecording.Header header = recording.header();
+                OperationGraph graph = new OperationGraph(new FlightRecording(
+                        new FlightRecording.Header(
+                                header.start(), header.frontierCapacity(), header.next(), from, header.dropped()),
+                        recording.names(),
+                        recording.queues(),
+                        recording.pools(),
+                        unlisted));
+                assertThat(signals(graph, from == 0 ? Known.NO : Known.UNKNOWN)).isEqualTo(work.open());
+                List<String> summary = new Explanation(graph).summary(Integer.MAX_VALUE);
+                assertThat(summary.contains("not ended:")).isEqualTo(from == 0);
+                assertThat(summary.contains(
+                                work.open().size() + " operations may have ended: their records are missing"))
+                        .isEqualTo(from > 0);
+            }
+        }
+    }
+
+    /** The file of a process that ended without closing the recorder. */
+    private static Path cut(Path file, Random random) throws IOException {
+        byte[] all = Files.readAllBytes(file);
+        Path cut = file.resolveSibling("cut.iree4j");
+        Files.write(cut, java.util.Arrays.copyOf(all, all.length / 2 + random.nextInt(all.length / 2)));
+        return cut;
+    }
+}

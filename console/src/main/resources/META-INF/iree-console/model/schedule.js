@@ -195,6 +195,7 @@ export class Schedule {
     if (op.failure !== "" && op.end >= 0 && op.end <= time) return "failed";
     if (op.end >= 0 && op.end <= time) return "done";
     if (op.start >= 0 && op.start <= time) return "running";
+    if (op.start < 0 && op.waits.some((wait) => wait.producer === null)) return "waiting"; // for what nothing signals
     return op.before.every((each) => each.end >= 0 && each.end <= time && each.failure === "") ? "ready" : "waiting";
   }
 

@@ -64,7 +64,7 @@ export class MemoryPanel {
       series.map(({ values }, i) => ({ colour: axisColour(i + 3, isDark())(0.6), values })),
       { height: 90, format: this.format, mark: this.at },
     );
-    this.canvas.setAttribute("aria-label", `Memory in use over time by ${this.by}: ${series.map(({ name, values }) => `${name} at most ${this.format(Math.max(...values))}`).join(", ")}`);
+    this.canvas.setAttribute("aria-label", `Memory in use over time by ${this.by}: ${series.map(({ name, most }) => `${name} at most ${this.format(most)}`).join(", ")}`);
     if (this.at !== undefined) this.map.draw(mapAt(this.schedule, this.at), this.format);
   }
 

@@ -89,7 +89,7 @@ export class OperationPanel {
         "dl",
         {},
         h("dt", {}, "Waits for"),
-        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(wait, indexOf)))),
+        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(op, wait, indexOf)))),
         h("dt", {}, "Signals"),
         h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), indexOf)),
         h("dt", {}, "Frontier"),
@@ -103,12 +103,13 @@ export class OperationPanel {
     this.move(at);
   }
 
-  #wait({ semaphore, value, producer }, indexOf) {
+  #wait(op, { semaphore, value, producer }, indexOf) {
+    const unknown = op.start >= 0 ? " signalled before, or from outside" : ` nothing in this ${this.schedule.isRecording ? "recording" : "run"} signals it`;
     return h(
       "li",
       {},
       h("span.chip", { axis: indexOf(semaphore) }, h("span.dot", { "aria-hidden": "true" }), `${semaphore} ≥ ${value}`),
-      producer ? [" by ", this.#link(producer)] : h("span.muted", {}, " signalled before, or from outside"),
+      producer ? [" by ", this.#link(producer)] : h("span.muted", {}, unknown),
     );
   }
 

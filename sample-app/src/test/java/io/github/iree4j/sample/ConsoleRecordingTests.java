@@ -33,6 +33,10 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(browser.text("#operation-box")).contains("local/0").contains("digits");
         assertThat(browser.text("#memory-card")).contains("By").contains("digits");
         assertThat(texts(".invariants .broken")).isEmpty();
+        assertThat(browser.text(".invariants"))
+                .as("no recording could break it")
+                .contains("Never optimistic")
+                .doesNotContain("Nothing hangs");
         browser.picture("explore-recording-sample");
         browser.assertAccessible("a recording of the sample");
     }
@@ -70,6 +74,38 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.open(address.replaceFirst("recorder=[^&]*&", ""));
         browser.until("document.getElementById('notice')?.textContent.includes('recorder')");
         browser.discardErrors(); // the browser reports each status
+    }
+
+    /** Random blocks, most of them brief, some of them released at once; the truth is counted at each moment. */
+    @Test
+    void memoryHeldOneAfterTheOtherIsNotAddedUp() {
+        openLive();
+        List<?> wrong = (List<?>) browser.await("""
+                await import(new URL('model/memory.js', document.baseURI)).then(({ bytesOverTime }) => {
+                  let state = 7;
+                  const random = (n) => (state = (state * 48271) % 2147483647) % n;
+                  const wrong = [];
+                  for (let run = 0; run < 60; run++) {
+                    const end = 1 + random(100000);
+                    const blocks = Array.from({ length: 1 + random(500) }, () => {
+                      const start = random(end + 1);
+                      const brief = random(3) > 0 ? random(4) : random(end);
+                      return { pool: 'p', consumer: 'c' + random(3), length: 1 + random(1000), start, end: start + brief > end ? null : start + brief };
+                    });
+                    const heldAt = (time, by) => blocks
+                      .filter((each) => (by === undefined || each.consumer === by) && each.start <= time && (each.end === null || each.end > time))
+                      .reduce((sum, each) => sum + each.length, 0);
+                    const { series } = bytesOverTime(blocks.filter((each) => each.end !== each.start), end, 'consumer');
+                    const lasting = (by) => Math.max(0, ...blocks.filter((each) => each.end !== each.start).map((each) => heldAt(each.start, by)));
+                    const shown = Math.max(...series[0].values.map((_, i) => series.reduce((sum, each) => sum + each.values[i], 0)));
+                    if (shown !== lasting()) wrong.push(`run ${run}: ${shown} shown, ${lasting()} held`);
+                    for (const { name, most } of series) if (most !== lasting(name)) wrong.push(`run ${run}: ${most} of ${name}, ${lasting(name)} held`);
+                    const least = bytesOverTime(blocks, end, 'consumer').series.reduce((sum, each) => sum + each.values[400], 0);
+                    if (least < heldAt(end)) wrong.push(`run ${run}: ${least} at the end, ${heldAt(end)} held`);
+                  }
+                  return wrong;
+                })""");
+        assertThat(wrong).asString().isEqualTo("[]");
     }
 
     /** A recorder may have more than a page can show: why nothing moves now is at the end. */

@@ -579,7 +579,7 @@ public final class ClusterNode implements AutoCloseable {
         public void failed(RemoteSession session, IreeException cause) {
             NodeIdentity peer = session.peer();
             log.warn("{} lost {}: {}", identity, session, cause.getMessage());
-            if (peer != null) {
+            if (peer != null && node.failures().containsKey(peer.incarnation())) { // otherwise the peer dials again
                 listeners.forEach(each -> each.failed(peer.incarnation(), cause));
             }
         }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The peers of a node: peers with a session, and failed peers. A peer is known by the incarnation. An incarnation has
- * at most one session, and none after a failure: failing is sticky. Safe from any thread.
+ * at most one session, and none after a failure: failing is sticky. A session that ends within the handshake is no
+ * failure of the peer. Safe from any thread.
  */
 final class PeerTable {
     /** Limit on the axes kept of a failed peer, for observers. */
@@ -126,12 +127,13 @@ final class PeerTable {
                 cause);
     }
 
-    /** Records the failure of a session: the peer, if accepted, will never be accepted again. */
+    /** Records the failure of a session: the peer, if accepted and past the handshake, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
+        boolean hasBegun = session.hasBegun(); // nothing begins after the failure
         synchronized (this) {
             NodeIdentity peer = session.peer();
             handshakes.remove(session);
-            if (peer != null && sessions.remove(peer.incarnation(), session)) {
+            if (peer != null && sessions.remove(peer.incarnation(), session) && hasBegun) {
                 failed.putIfAbsent(peer.incarnation(), cause);
                 lost.put(
                         peer.incarnation(),

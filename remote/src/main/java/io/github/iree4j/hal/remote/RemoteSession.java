@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The session with a peer. The session ends once, by failure, whatever the cause; then everything of the peer fails
- * here, and the peer's incarnation is never accepted again.
+ * here, and the peer's incarnation is never accepted again, unless the session has ended before its handshake.
  *
  * <p>Safe from any thread.
  */
@@ -359,7 +359,6 @@ public final class RemoteSession {
             reject(refused);
             return;
         }
-        learn(hello);
         synchronized (this) {
             if (state == State.NEW) { // otherwise the session has failed meanwhile
                 state = State.ADMITTED;
@@ -389,6 +388,7 @@ public final class RemoteSession {
     void ready(FrameReader in) {
         in.end();
         expect(State.ADMITTED, in);
+        learn(Objects.requireNonNull(peer)); // not before: the peer may never hear of the handshake
         open();
         node.opened(this);
     }
@@ -405,6 +405,19 @@ public final class RemoteSession {
                 throw in.corrupt("came in state %s, and is for state %s".formatted(state, wanted));
             }
         }
+    }
+
+    /**
+     * Whether the peer may have used the session, or this node has. Otherwise nothing of the peer has failed here: the
+     * peer may not even know of the session, and dials again.
+     */
+    boolean hasBegun() {
+        synchronized (this) {
+            if (state == State.OPEN) {
+                return true;
+            }
+        }
+        return !axes().isEmpty() || !opened().isEmpty();
     }
 
     /** Records the accepted peer, in no other session. */

@@ -142,6 +142,27 @@ class RemoteSessionTest {
         assertThat(nodes.events).contains("1: failed UNAVAILABLE 2", "2: failed UNAVAILABLE 1");
     }
 
+    /** The answer to the greeting is lost with the connection: the peer has never heard of the session, and dials again. */
+    @Test
+    void aConnectionThatEndsWithinTheHandshakeIsNoFailureOfThePeer() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.step();
+        assertThat(two.sessions()).as("admitted").hasSize(1);
+        link.back.take(PeerStream.CONTROL);
+        loopback.cut(link);
+        loopback.run();
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed UNAVAILABLE ?", "2: failed UNAVAILABLE 1");
+        assertThat(two.sessions()).isEmpty();
+        assertThat(two.failures()).isEmpty();
+        assertThat(two.domain().tracker().failure(axis(one))).isNull();
+        loopback.connect(one, two);
+        loopback.run();
+        assertThat(two.session(1).isOpen()).isTrue();
+        assertThat(two.domain().tracker().isRegistered(axis(one))).isTrue();
+    }
+
     @Test
     void failingIsStickyAndIdempotent() {
         RemoteNode one = nodes.node(1);

@@ -44,7 +44,7 @@ final class BoundedSockets extends DefaultSocketFactory {
 
     @Override
     public ServerSocket createServerSocket(String service) throws IOException {
-        return new Entrance(ssl, limit, log);
+        return new ScreenedServerSocket(ssl, limit, log);
     }
 
     /** Closes a socket unless the returned future is completed in time. */

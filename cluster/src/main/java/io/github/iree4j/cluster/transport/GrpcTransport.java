@@ -45,7 +45,7 @@ public final class GrpcTransport implements AutoCloseable {
 
     private final TransportOptions options;
     private final PeerHandler handler;
-    private final Doorkeeper door = new Doorkeeper(System::nanoTime);
+    private final ConnectionScreen door = new ConnectionScreen(System::nanoTime);
     private final SecureRandom random = new SecureRandom();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("iree-cluster-transport").factory());

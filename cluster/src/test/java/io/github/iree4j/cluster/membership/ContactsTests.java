@@ -240,20 +240,21 @@ class ContactsTests {
     }
 
     private void assertRefused(@Nullable SSLContext here, @Nullable SSLContext peer, String why) throws IOException {
-        try (Entrance entrance = new Entrance(peer, LONG, new ConnectionLog(log, "connection", clock));
-                ServerSocket _ = entrance) {
-            entrance.bind(new InetSocketAddress(LOOPBACK, 0));
+        try (ScreenedServerSocket server =
+                        new ScreenedServerSocket(peer, LONG, new ConnectionLog(log, "connection", clock));
+                ServerSocket _ = server) {
+            server.bind(new InetSocketAddress(LOOPBACK, 0));
             Thread.startVirtualThread(() -> {
                 try {
-                    entrance.accept();
+                    server.accept();
                 } catch (IOException e) {
                     // Closed.
                 }
             });
-            InetSocketAddress to = new InetSocketAddress(LOOPBACK, entrance.getLocalPort());
+            InetSocketAddress to = new InetSocketAddress(LOOPBACK, server.getLocalPort());
             String cause = "";
             while (!cause.startsWith(why)) { // what is written may be refused before the alert is read
-                call(entrance.getLocalPort(), here, LONG);
+                call(server.getLocalPort(), here, LONG);
                 List<Unreached> found = unreached();
                 assertThat(found).allSatisfy(each -> assertThat(each.refuses()).isTrue());
                 cause = found.isEmpty() ? "" : found.getFirst().cause();
@@ -271,10 +272,10 @@ class ContactsTests {
                     : ssl.getServerSocketFactory().createServerSocket(0, 1, LOOPBACK)) {
                 contacts.refused(new InetSocketAddress(LOOPBACK, node.getLocalPort()), "something else");
                 Thread.startVirtualThread(() -> {
-                    try (Socket guest = node.accept();
-                            InputStream in = guest.getInputStream()) {
+                    try (Socket connection = node.accept();
+                            InputStream in = connection.getInputStream()) {
                         in.read();
-                        guest.getOutputStream().write(7);
+                        connection.getOutputStream().write(7);
                         in.readAllBytes();
                     } catch (IOException e) {
                         // It has left.

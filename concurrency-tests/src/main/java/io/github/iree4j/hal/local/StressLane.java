@@ -34,12 +34,13 @@ final class StressLane implements LoadedExecutable {
 
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).callers(2).computeSlots(4).buildStepped();
-    private final CallerRunners guests = new CallerRunners(stepped.executor().contexts(), 1);
+    private final CallerRunners callerRunners =
+            new CallerRunners(stepped.executor().contexts(), 1);
     private final TaskQueue queue = new TaskQueue(
             "queue",
             stepped.executor(),
             new AtomicReferenceArray<>(stepped.executor().contexts()),
-            guests,
+            callerRunners,
             QueueBackend.SAME_THREAD,
             0,
             1);
@@ -148,7 +149,7 @@ final class StressLane implements LoadedExecutable {
     /** An execution too long to run inline. */
     private final class Execution extends CommandOperation {
         Execution() {
-            super("execution", guests);
+            super("execution", callerRunners);
         }
 
         @Override

@@ -17,14 +17,14 @@ final class CallerRunners {
 
     private final int firstIndex;
     private final int maxConcurrency;
-    private final AtomicLong free = new AtomicLong(-1); // a bit for each free guest
+    private final AtomicLong free = new AtomicLong(-1); // a bit for each free runner
     private final AtomicReferenceArray<@Nullable CommandRunner> runners = new AtomicReferenceArray<>(COUNT);
     private volatile boolean closed;
 
-    /** Creates guests with unique indices among all callers of the device's executables. */
+    /** Creates runners with unique indices among all callers of the device's executables. */
     CallerRunners(int firstIndex, int maxConcurrency) {
         if (firstIndex + COUNT > LoadedExecutable.MAXIMUM_WORKERS) {
-            throw new IllegalArgumentException("guest " + firstIndex);
+            throw new IllegalArgumentException("first index " + firstIndex);
         }
         this.firstIndex = firstIndex;
         this.maxConcurrency = maxConcurrency;
@@ -40,7 +40,7 @@ final class CallerRunners {
     CommandRunner tryAcquire() {
         for (long bits = free.get(); bits != 0; bits = free.get()) {
             int which = Long.numberOfTrailingZeros(bits);
-            if (free.compareAndSet(bits, bits & (bits - 1))) { // GUEST-1
+            if (free.compareAndSet(bits, bits & (bits - 1))) { // CALLER-1
                 CommandRunner runner = runners.getPlain(which);
                 if (runner == null) {
                     runner = new CommandRunner(new TileRunner(firstIndex + which, maxConcurrency));
@@ -86,7 +86,7 @@ final class CallerRunners {
         return true;
     }
 
-    /** Frees the memory of free guests now, and of the other guests on return. */
+    /** Frees the memory of free runners now, and of the other runners on return. */
     void close() {
         closed = true;
         for (int i = 0; i < COUNT; i++) {

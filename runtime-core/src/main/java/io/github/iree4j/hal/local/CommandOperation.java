@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /** An operation running regions of a recording: on a single thread, or on several through a {@link BlockProcessor}. */
 abstract class CommandOperation extends HostOperation {
-    private final CallerRunners guests;
+    private final CallerRunners callerRunners;
     private @Nullable DurationEstimate estimate;
 
-    CommandOperation(String name, CallerRunners guests) {
+    CommandOperation(String name, CallerRunners callerRunners) {
         super(name);
-        this.guests = guests;
+        this.callerRunners = callerRunners;
     }
 
     /** Returns the recording to run. Valid while the operation is retained. */
@@ -48,7 +48,8 @@ abstract class CommandOperation extends HostOperation {
     private DurationEstimate estimate() {
         DurationEstimate made = estimate;
         if (made == null) {
-            made = new DurationEstimate(recording(), firstRegion(), endRegion(), bindings(), guests.maxConcurrency());
+            made = new DurationEstimate(
+                    recording(), firstRegion(), endRegion(), bindings(), callerRunners.maxConcurrency());
             estimate = made;
         }
         return made;
@@ -56,11 +57,11 @@ abstract class CommandOperation extends HostOperation {
 
     @Override
     void run() {
-        CommandRunner runner = guests.acquire();
+        CommandRunner runner = callerRunners.acquire();
         try {
             run(runner);
         } finally {
-            guests.release(runner);
+            callerRunners.release(runner);
         }
     }
 

@@ -53,7 +53,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     private final DeviceQueues<LocalQueue> queues;
     private final HostMemory memory;
     private final LocalAllocator allocator;
-    private final CallerRunners guests;
+    private final CallerRunners callerRunners;
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
@@ -69,9 +69,9 @@ public abstract class HostDevice implements Device, ChannelHost {
      * @param info the description
      * @param options the options, including the number of queues; at least 1 queue is made
      * @param wakes resumes operations released by a signal, where this takes long
-     * @param guests command runners of threads other than workers
+     * @param callerRunners command runners of threads other than workers
      */
-    HostDevice(DeviceInfo info, DeviceOptions options, Executor wakes, CallerRunners guests) {
+    HostDevice(DeviceInfo info, DeviceOptions options, Executor wakes, CallerRunners callerRunners) {
         this.info = info;
         this.queues = new DeviceQueues<>(info, Math.max(1, options.queueCount()));
         this.domain = options.schedulingDomain();
@@ -79,7 +79,7 @@ public abstract class HostDevice implements Device, ChannelHost {
         this.semaphoreHistory = options.semaphoreHistory();
         this.channel = options.driver(ChannelOptions.DEFAULT).channel();
         this.allocator = new LocalAllocator(this, memory);
-        this.guests = guests;
+        this.callerRunners = callerRunners;
         this.loaders = new Loaders(options.driver(CpuOptions.DEFAULT).loaders(), options.executableFormats());
     }
 
@@ -124,8 +124,8 @@ public abstract class HostDevice implements Device, ChannelHost {
         return memory;
     }
 
-    CallerRunners guests() {
-        return guests;
+    CallerRunners callerRunners() {
+        return callerRunners;
     }
 
     /**
@@ -305,12 +305,12 @@ public abstract class HostDevice implements Device, ChannelHost {
      * @throws IreeException DEADLINE_EXCEEDED when such a thread does not return in time
      */
     protected final void free(long deadline) {
-        if (!guests.awaitReturned(deadline)) {
+        if (!callerRunners.awaitReturned(deadline)) {
             throw notClosed("a thread that submitted work");
         }
         if (quiet.compareAndSet(false, true)) {
             freeRunners();
-            guests.close();
+            callerRunners.close();
             memory.close();
         }
     }

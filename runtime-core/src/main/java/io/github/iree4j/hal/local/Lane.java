@@ -69,13 +69,13 @@ final class Lane extends TaskProcess {
 
     /** Ends the execution without running the rest, see {@link Processor#stopped}. Callable by any thread at any time. */
     private void abandon() {
-        CommandRunner runner = queue.guests().acquire();
+        CommandRunner runner = queue.callerRunners().acquire();
         try {
             while (processor.drain(runner.worker())) {
                 continue;
             }
         } finally {
-            queue.guests().release(runner);
+            queue.callerRunners().release(runner);
         }
     }
 

@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Execution of a command buffer with collectives on the CPU: the last participant moves and reduces the elements of all participants. */
 final class LocalCollectives extends CollectiveExecution {
-    private final CallerRunners guests;
+    private final CallerRunners callerRunners;
 
     LocalCollectives(
             QueueScheduler scheduler,
             RecordedCommandBuffer commands,
             @Nullable BindingTable bindings,
-            CallerRunners guests) {
+            CallerRunners callerRunners) {
         super(scheduler, commands, bindings);
-        this.guests = guests;
+        this.callerRunners = callerRunners;
     }
 
     @Override
@@ -44,7 +44,7 @@ final class LocalCollectives extends CollectiveExecution {
         private final Segment segment;
 
         Commands(Segment segment) {
-            super("execute", guests);
+            super("execute", callerRunners);
             this.segment = segment;
         }
 

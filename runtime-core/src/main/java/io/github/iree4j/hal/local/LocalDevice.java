@@ -46,8 +46,8 @@ final class LocalDevice extends HostDevice {
         this.ownsExecutor = cpu.executor() == null;
         this.runners = new AtomicReferenceArray<>(executor.contexts());
         for (int i = 0; i < queueCount(); i++) {
-            TaskQueue backend =
-                    new TaskQueue(info.id() + " queue " + i, executor, runners, guests(), wakes, cpu.inlineNanos());
+            TaskQueue backend = new TaskQueue(
+                    info.id() + " queue " + i, executor, runners, callerRunners(), wakes, cpu.inlineNanos());
             QueueScheduler scheduler = QueueScheduler.create(options.schedulingDomain(), this, this, backend);
             backend.connect(scheduler);
             taskQueues.add(backend);

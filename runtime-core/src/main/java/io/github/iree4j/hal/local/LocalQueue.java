@@ -71,7 +71,10 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
             long pattern,
             int patternLength,
             long flags) {
-        submit(wait, signal, () -> Operations.fill(device.guests(), target, offset, length, pattern, patternLength));
+        submit(
+                wait,
+                signal,
+                () -> Operations.fill(device.callerRunners(), target, offset, length, pattern, patternLength));
     }
 
     @Override
@@ -87,7 +90,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
         submit(
                 wait,
                 signal,
-                () -> Operations.copy(device.guests(), source, sourceOffset, target, targetOffset, length));
+                () -> Operations.copy(device.callerRunners(), source, sourceOffset, target, targetOffset, length));
     }
 
     @Override
@@ -135,7 +138,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
                 RecordedCommandBuffer.ofDispatch(LocalCommands.INSTANCE, bindings.size())) {
             submit(wait, signal, () -> {
                 commands.recordDispatchOfSlots(executable, export, config, constants, flags);
-                return Operations.Execute.dispatch(commands, bindings, device.guests());
+                return Operations.Execute.dispatch(commands, bindings, device.callerRunners());
             });
         }
     }
@@ -149,7 +152,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
             long flags) {
         RecordedCommandBuffer own = own(commands);
         if (own != null && !own.collectives().isEmpty()) {
-            new LocalCollectives(scheduler(), own, bindings, device.guests()).submit(wait, signal);
+            new LocalCollectives(scheduler(), own, bindings, device.callerRunners()).submit(wait, signal);
             return;
         }
         submit(wait, signal, () -> {
@@ -157,7 +160,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT, "command buffer was not created by device '" + device.id() + "'");
             }
-            return new Operations.Execute(own, bindings, device.guests());
+            return new Operations.Execute(own, bindings, device.callerRunners());
         });
     }
 

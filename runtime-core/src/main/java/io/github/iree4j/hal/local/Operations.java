@@ -100,19 +100,24 @@ final class Operations {
 
     /** Creates a fill; in tiles for many bytes. */
     static HostOperation fill(
-            CallerRunners guests, Buffer target, long offset, long length, long pattern, int patternLength) {
+            CallerRunners callerRunners, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength, LocalBuffer.isCopied(target));
         long words = Recording.widen(pattern, patternLength);
         long at = target.offset() + offset;
         return bytes >= TILED_TRANSFER
-                ? new Transfer("fill", guests, Recording.fill(local, at, bytes, words), local, null)
+                ? new Transfer("fill", callerRunners, Recording.fill(local, at, bytes, words), local, null)
                 : new Fill(local, at, bytes, words);
     }
 
     /** Creates a copy; in tiles for many bytes. */
     static HostOperation copy(
-            CallerRunners guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+            CallerRunners callerRunners,
+            Buffer source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length) {
         StoredBuffer<?> from = usable("copy source", source);
         StoredBuffer<?> to = usable("copy target", target);
         long bytes =
@@ -120,7 +125,7 @@ final class Operations {
         long at = source.offset() + sourceOffset;
         long toAt = target.offset() + targetOffset;
         return bytes >= TILED_TRANSFER
-                ? new Transfer("copy", guests, Recording.copy(from, at, to, toAt, bytes), from, to)
+                ? new Transfer("copy", callerRunners, Recording.copy(from, at, to, toAt, bytes), from, to)
                 : new Copy(from, at, to, toAt, bytes);
     }
 
@@ -243,11 +248,11 @@ final class Operations {
 
         Transfer(
                 String name,
-                CallerRunners guests,
+                CallerRunners callerRunners,
                 Recording recording,
                 StoredBuffer<?> first,
                 @Nullable StoredBuffer<?> second) {
-            super(name, guests);
+            super(name, callerRunners);
             this.recording = recording;
             this.first = first;
             this.second = second;
@@ -374,13 +379,16 @@ final class Operations {
         private final boolean singleDispatch;
         private @Nullable BindingTable bindings;
 
-        Execute(RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners guests) {
-            this("execute", commands, bindings, guests);
+        Execute(RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners callerRunners) {
+            this("execute", commands, bindings, callerRunners);
         }
 
         private Execute(
-                String name, RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners guests) {
-            super(name, guests);
+                String name,
+                RecordedCommandBuffer commands,
+                @Nullable BindingTable bindings,
+                CallerRunners callerRunners) {
+            super(name, callerRunners);
             this.commands = commands;
             this.bindings = bindings;
             this.singleDispatch = name.equals(DISPATCH);
@@ -389,8 +397,8 @@ final class Operations {
         }
 
         /** Creates the execution of a command buffer with a single dispatch. */
-        static Execute dispatch(RecordedCommandBuffer commands, BindingTable bindings, CallerRunners guests) {
-            return new Execute(DISPATCH, commands, bindings, guests);
+        static Execute dispatch(RecordedCommandBuffer commands, BindingTable bindings, CallerRunners callerRunners) {
+            return new Execute(DISPATCH, commands, bindings, callerRunners);
         }
 
         @Override

@@ -43,7 +43,7 @@ final class TaskQueue implements UnorderedBackend {
 
     private final String name;
     private final ProcessExecutor executor;
-    private final CallerRunners guests;
+    private final CallerRunners callerRunners;
     private final Executor wakes;
     private final long inlineNanos;
     private final QueueProcess control;
@@ -60,7 +60,7 @@ final class TaskQueue implements UnorderedBackend {
      * @param name of the queue's processes
      * @param executor the executor whose workers run the queue; borrowed
      * @param runners the command runner of each drainer, created on demand; shared by the queues of a device
-     * @param guests the command runners of other threads
+     * @param callerRunners the command runners of other threads
      * @param wakes resumes many operations at once; borrowed
      * @param inlineNanos maximum duration of work run by the submitter
      */
@@ -68,10 +68,10 @@ final class TaskQueue implements UnorderedBackend {
             String name,
             ProcessExecutor executor,
             AtomicReferenceArray<@Nullable CommandRunner> runners,
-            CallerRunners guests,
+            CallerRunners callerRunners,
             Executor wakes,
             long inlineNanos) {
-        this(name, executor, runners, guests, wakes, inlineNanos, LANES);
+        this(name, executor, runners, callerRunners, wakes, inlineNanos, LANES);
     }
 
     /** Creates a queue with less than {@link #LANES} lanes. */
@@ -79,7 +79,7 @@ final class TaskQueue implements UnorderedBackend {
             String name,
             ProcessExecutor executor,
             AtomicReferenceArray<@Nullable CommandRunner> runners,
-            CallerRunners guests,
+            CallerRunners callerRunners,
             Executor wakes,
             long inlineNanos,
             int lanes) {
@@ -89,7 +89,7 @@ final class TaskQueue implements UnorderedBackend {
         this.inlineNanos = inlineNanos;
         this.executor = executor;
         this.runners = runners;
-        this.guests = guests;
+        this.callerRunners = callerRunners;
         this.control = new QueueProcess(this, name);
         this.stream = new StreamProcess(this, name + " stream");
     }
@@ -133,7 +133,7 @@ final class TaskQueue implements UnorderedBackend {
             completed(work, work.execute());
             return true;
         }
-        CommandRunner runner = guests.tryAcquire();
+        CommandRunner runner = callerRunners.tryAcquire();
         if (runner == null) {
             return false;
         }
@@ -144,7 +144,7 @@ final class TaskQueue implements UnorderedBackend {
             }
             failure = work.execute(runner);
         } finally {
-            guests.release(runner);
+            callerRunners.release(runner);
         }
         completed(work, failure);
         return true;
@@ -205,7 +205,7 @@ final class TaskQueue implements UnorderedBackend {
 
         @Override
         public void run() {
-            CommandRunner runner = guests.acquire();
+            CommandRunner runner = callerRunners.acquire();
             IreeException failure;
             try {
                 failure = closed; // the closing thread checks for lent runners after setting `closed`
@@ -214,7 +214,7 @@ final class TaskQueue implements UnorderedBackend {
                     failure = work.execute(runner);
                 }
             } finally {
-                guests.release(runner);
+                callerRunners.release(runner);
             }
             completed(work, failure);
         }
@@ -294,9 +294,9 @@ final class TaskQueue implements UnorderedBackend {
         return runner;
     }
 
-    /** Returns the guests, for threads that are not drainers. */
-    CallerRunners guests() {
-        return guests;
+    /** Returns the command runners for threads that are not drainers. */
+    CallerRunners callerRunners() {
+        return callerRunners;
     }
 
     /** Runs a part of the lanes' work on the calling thread. */

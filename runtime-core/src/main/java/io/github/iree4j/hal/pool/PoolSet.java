@@ -46,7 +46,7 @@ public final class PoolSet implements AutoCloseable {
      * of the gate. Callbacks, the tracker's included, are deferred while code under the lock may make callbacks due.
      * The provider is slow and is called without the lock.
      *
-     *   Allotment  grants memory, keeps the line       under the lock
+     *   Arbiter    grants memory, keeps the line       under the lock
      *   Retention  decides which unused slabs to keep  under the lock
      *   Slabs      charges slabs to the budget         under the lock; decides on slabs to acquire and to return
      *   Supply     acquires and returns slabs          without the lock
@@ -67,7 +67,7 @@ public final class PoolSet implements AutoCloseable {
     private final DeathFrontiers deaths;
     private final Slabs slabs;
     private final AdmissionGate gate;
-    private final Allotment allotment;
+    private final Arbiter arbiter;
     private final Retention retention;
     private final Supply supply;
     private final AtomicLong ages = new AtomicLong();
@@ -83,9 +83,9 @@ public final class PoolSet implements AutoCloseable {
                 .map(options -> new Pool(this, options, deaths, provider.alignment(), waste))
                 .toList();
         this.gate = new AdmissionGate(builder, number);
-        this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch, gate);
+        this.arbiter = new Arbiter(this, builder, pools, slabs, deaths, deathWatch, gate);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
-        this.supply = new Supply(lock, provider, slabs, pools, allotment, retention, builder.growth);
+        this.supply = new Supply(lock, provider, slabs, pools, arbiter, retention, builder.growth);
     }
 
     /**
@@ -181,9 +181,9 @@ public final class PoolSet implements AutoCloseable {
     private @Nullable Reservation present(Pool pool, ReservationRequest request) {
         synchronized (lock) {
             slabs.begin(false, null);
-            Reservation reservation = allotment.admit(pool, request, false);
+            Reservation reservation = arbiter.admit(pool, request, false);
             if (reservation != null) {
-                allotment.countRefusals(pool);
+                arbiter.countRefusals(pool);
             }
             return reservation;
         }
@@ -214,12 +214,12 @@ public final class PoolSet implements AutoCloseable {
             Home home = unusable.released ? null : takeBack(unusable, null, false);
             try {
                 Pool pool = route(request);
-                allotment.check(pool, request);
-                joined[0] = allotment.join(pool, request, listener);
+                arbiter.check(pool, request);
+                joined[0] = arbiter.join(pool, request, listener);
             } catch (IreeException e) {
                 never[0] = e;
             }
-            allotment.serve();
+            arbiter.serve();
             if (home != null) {
                 retention.cameBack(unusable.pool, home);
             }
@@ -259,7 +259,7 @@ public final class PoolSet implements AutoCloseable {
     @Nullable
     List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
         synchronized (lock) {
-            return allotment.revalidate(reservation, after, timepoints);
+            return arbiter.revalidate(reservation, after, timepoints);
         }
     }
 
@@ -276,7 +276,7 @@ public final class PoolSet implements AutoCloseable {
 
     void announceRelease(Reservation reservation) {
         synchronized (lock) {
-            allotment.announceRelease(reservation);
+            arbiter.announceRelease(reservation);
         }
     }
 
@@ -302,7 +302,7 @@ public final class PoolSet implements AutoCloseable {
                 return false;
             }
             home = takeBack(reservation, death, accessed);
-            if (!allotment.isAnybodyWaiting() && (home.reserved > 0 || retention.note(pool, home))) {
+            if (!arbiter.isAnybodyWaiting() && (home.reserved > 0 || retention.note(pool, home))) {
                 return true; // the fast path: no other work to do
             }
         }
@@ -315,7 +315,7 @@ public final class PoolSet implements AutoCloseable {
         reservation.released = true;
         Block block = reservation.block;
         Home home = block.home;
-        allotment.released(reservation, death);
+        arbiter.released(reservation, death);
         if (accessed) {
             reservation.accessed = home;
             home.accessed++;
@@ -343,7 +343,7 @@ public final class PoolSet implements AutoCloseable {
     private void cameBack(Pool pool, Home home) {
         locked(() -> {
             slabs.changed();
-            allotment.serve(); // first: a slab needed by a waiting request does not go back
+            arbiter.serve(); // first: a slab needed by a waiting request does not go back
             retention.cameBack(pool, home);
         });
     }
@@ -371,7 +371,7 @@ public final class PoolSet implements AutoCloseable {
 
     boolean takeBack(Waiter waiter) {
         boolean[] left = new boolean[1];
-        locked(() -> left[0] = allotment.leave(waiter));
+        locked(() -> left[0] = arbiter.leave(waiter));
         return left[0];
     }
 
@@ -379,26 +379,26 @@ public final class PoolSet implements AutoCloseable {
     private void completed() {
         locked(() -> {
             slabs.changed();
-            allotment.serve();
+            arbiter.serve();
             retention.completed();
         });
     }
 
     /** Re-scans the waiters because work under way has ended: waiters no longer wait for memory freed by the work, so any fitting waiter may go. */
     public void idle() {
-        locked(allotment::workEnded);
+        locked(arbiter::workEnded);
     }
 
     /** Records the end of a call or the loading of a program: the holder's memory now counts as kept by the host. */
     void reviewed(MemoryHolder.Holding holding) {
         synchronized (lock) {
-            allotment.reviewed(holding);
+            arbiter.reviewed(holding);
         }
     }
 
     /** Looks for waiters without a prospect of memory. */
     void lookAtLine() {
-        locked(allotment::reviewLine);
+        locked(arbiter::reviewLine);
     }
 
     // ---- Housekeeping.
@@ -448,7 +448,7 @@ public final class PoolSet implements AutoCloseable {
      */
     public PoolSetStatistics statistics() {
         synchronized (lock) {
-            return allotment.statistics();
+            return arbiter.statistics();
         }
     }
 
@@ -468,7 +468,7 @@ public final class PoolSet implements AutoCloseable {
 
     PoolStatistics statistics(Pool pool) {
         synchronized (lock) {
-            return allotment.statistics(pool);
+            return arbiter.statistics(pool);
         }
     }
 
@@ -500,7 +500,7 @@ public final class PoolSet implements AutoCloseable {
             if (!closed) {
                 closed = true;
                 first[0] = true;
-                allotment.close();
+                arbiter.close();
                 retention.close(whenReturned);
             }
         });

@@ -25,7 +25,7 @@ final class Supply {
     private final SlabProvider provider;
     private final Slabs slabs;
     private final List<Pool> pools;
-    private final Allotment allotment;
+    private final Arbiter arbiter;
     private final Retention retention;
     private final Executor growthExecutor; // mapping and clearing memory takes long
 
@@ -34,14 +34,14 @@ final class Supply {
             SlabProvider provider,
             Slabs slabs,
             List<Pool> pools,
-            Allotment allotment,
+            Arbiter arbiter,
             Retention retention,
             Executor growthExecutor) {
         this.lock = lock;
         this.provider = provider;
         this.slabs = slabs;
         this.pools = pools;
-        this.allotment = allotment;
+        this.arbiter = arbiter;
         this.retention = retention;
         this.growthExecutor = growthExecutor;
     }
@@ -74,7 +74,7 @@ final class Supply {
                 IreeException refusal = found.refusal();
                 synchronized (lock) {
                     pool.failed();
-                    throw refusal != null ? refusal : allotment.doesNotFitNow(pool, request);
+                    throw refusal != null ? refusal : arbiter.doesNotFitNow(pool, request);
                 }
             }
         }
@@ -123,7 +123,7 @@ final class Supply {
                         slabs.askAgain(Long.MAX_VALUE);
                     }
                     try {
-                        reservation = allotment.admit(pool, request, true);
+                        reservation = arbiter.admit(pool, request, true);
                     } catch (IreeException e) {
                         refusal = e; // thrown once the earlier decisions have been carried out
                     }
@@ -131,14 +131,14 @@ final class Supply {
                     growth = exchange.growth;
                     boolean isOver = failure != null && isFinal(failure);
                     if (growth == null && refusal == null) {
-                        allotment.countRefusals(pool);
+                        arbiter.countRefusals(pool);
                     }
                     if (reservation == null && growth == null && refusal == null) {
                         if (isOver) {
                             pool.failed();
                             refusal = failure;
                         } else {
-                            waiter = listener == null ? null : allotment.join(pool, request, listener);
+                            waiter = listener == null ? null : arbiter.join(pool, request, listener);
                         }
                     }
                     if (growth == null && arrival != null) { // requests have joined meanwhile, and more may fit
@@ -146,7 +146,7 @@ final class Supply {
                         if (isOver) {
                             slabs.askAgain(Long.MAX_VALUE); // for the requests that waited for this slab
                         }
-                        allotment.serve();
+                        arbiter.serve();
                         others = slabs.takeExchange();
                     }
                     moves = slabs.moves();
@@ -222,24 +222,24 @@ final class Supply {
         boolean held = HeldCallbacks.begin();
         try {
             synchronized (lock) {
-                long grants = allotment.grants();
+                long grants = arbiter.grants();
                 slabs.begin(
                         inVain < GROWTHS_AT_ONCE, arrival == null || arrival.slab() == null ? null : arrival.growth());
                 if (arrival != null && !arrived(arrival) && arrival.failure() instanceof IreeException failure) {
                     Growth refused = arrival.growth();
                     if (isFinal(failure)) {
                         slabs.begin(true, null);
-                        if (allotment.failFirst(refused.pool(), failure) || !refused.again()) {
+                        if (arbiter.failFirst(refused.pool(), failure) || !refused.again()) {
                             slabs.askAgain(Long.MAX_VALUE); // for the requests behind the first
                         }
                     } else if (refused.again()) {
                         slabs.askAgain(refused.size()); // for less
                     }
                 }
-                allotment.serve(); // POOL-6: after a refusal too, for the requests for less
+                arbiter.serve(); // POOL-6: after a refusal too, for the requests for less
                 SlabExchange next = slabs.takeExchange();
                 if (next != SlabExchange.NONE) {
-                    next.inVain = allotment.grants() == grants ? inVain + 1 : 0;
+                    next.inVain = arbiter.grants() == grants ? inVain + 1 : 0;
                 }
                 return next;
             }
@@ -255,7 +255,7 @@ final class Supply {
      */
     private boolean isFinal(IreeException failure) {
         return failure.code() != StatusCode.RESOURCE_EXHAUSTED
-                || allotment.isNothingLive() && !slabs.isAnyDying(pools) && !slabs.isAnyMoving();
+                || arbiter.isNothingLive() && !slabs.isAnyDying(pools) && !slabs.isAnyMoving();
     }
 
     /** Calls the provider. Converts thrown exceptions to failures, so that the caller can uncharge the bytes. */

@@ -171,7 +171,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     static UsedBuffer used(StreamDevice device, StoredBuffer<?> accepted) {
         return accepted instanceof StreamBuffer own && own.device.equals(device)
                 ? own
-                : new GuestBuffer(device, accepted);
+                : new ForeignBuffer(device, accepted);
     }
 
     private static IreeException notOf(StreamDevice device, String what, Buffer buffer) {

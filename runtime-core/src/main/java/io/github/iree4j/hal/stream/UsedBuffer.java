@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A buffer as used by work of a device: the device's own buffer, for the device or for the host, or a buffer allocated
  * by another device in host memory.
  */
-sealed interface UsedBuffer extends RefCounted permits StreamBuffer, StreamBuffer.HostUse, GuestBuffer {
+sealed interface UsedBuffer extends RefCounted permits StreamBuffer, StreamBuffer.HostUse, ForeignBuffer {
     /** Returns the buffer's length, bytes. */
     long length();
 

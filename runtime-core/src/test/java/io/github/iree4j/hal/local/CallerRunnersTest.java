@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
 class CallerRunnersTest {
-    private final CallerRunners guests = new CallerRunners(3, 2);
+    private final CallerRunners callerRunners = new CallerRunners(3, 2);
 
-    // GUEST-1: a guest is used by one thread at a time, which sees what its predecessor wrote.
+    // CALLER-1: a runner is used by one thread at a time, which sees what its predecessor wrote.
     @Test
     void eachGuestIsLentToOneThreadAtATime() throws Exception {
         AtomicIntegerArray users = new AtomicIntegerArray(256);
-        int[] uses = new int[256]; // plain: published with the guest
+        int[] uses = new int[256]; // plain: published with the runner
         AtomicInteger wrong = new AtomicInteger();
         CyclicBarrier start = new CyclicBarrier(4);
         List<Thread> threads = new ArrayList<>();
@@ -28,14 +28,14 @@ class CallerRunnersTest {
                     throw new IllegalStateException(e);
                 }
                 for (int i = 0; i < 20_000; i++) {
-                    CommandRunner runner = guests.acquire();
+                    CommandRunner runner = callerRunners.acquire();
                     int index = runner.worker().index;
                     if (users.incrementAndGet(index) != 1) {
                         wrong.incrementAndGet();
                     }
                     uses[index]++;
                     users.decrementAndGet(index);
-                    guests.release(runner);
+                    callerRunners.release(runner);
                 }
             }));
         }
@@ -53,27 +53,27 @@ class CallerRunnersTest {
     @Test
     void whenAllAreLentThereIsNoneUntilOneComesBack() {
         List<CommandRunner> lent = new ArrayList<>();
-        for (CommandRunner runner; (runner = guests.tryAcquire()) != null; ) {
+        for (CommandRunner runner; (runner = callerRunners.tryAcquire()) != null; ) {
             lent.add(runner);
         }
         assertThat(lent).hasSize(64);
         assertThat(lent.stream().map(each -> each.worker().index)).doesNotHaveDuplicates();
-        guests.release(lent.get(7));
-        assertThat(guests.acquire()).isSameAs(lent.get(7));
+        callerRunners.release(lent.get(7));
+        assertThat(callerRunners.acquire()).isSameAs(lent.get(7));
     }
 
     @Test
     void aRunnerReturnedAfterTheEndFreesOnlyItsOwnMemory() {
-        CallerRunners guests = new CallerRunners(0, 1);
-        CommandRunner late = guests.acquire();
-        CommandRunner other = guests.acquire();
+        CallerRunners callerRunners = new CallerRunners(0, 1);
+        CommandRunner late = callerRunners.acquire();
+        CommandRunner other = callerRunners.acquire();
         late.worker().growLocal(64);
         other.worker().growLocal(64);
-        guests.release(other);
-        guests.close();
+        callerRunners.release(other);
+        callerRunners.close();
         assertThat(late.worker().hasLocalMemory()).isTrue();
         assertThat(other.worker().hasLocalMemory()).isFalse();
-        guests.release(late);
+        callerRunners.release(late);
         assertThat(late.worker().hasLocalMemory()).isFalse();
     }
 }

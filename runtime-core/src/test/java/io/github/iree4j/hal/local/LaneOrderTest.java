@@ -32,12 +32,13 @@ class LaneOrderTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).callers(1).computeSlots(4).buildStepped();
-    private final CallerRunners guests = new CallerRunners(stepped.executor().contexts(), 1);
+    private final CallerRunners callerRunners =
+            new CallerRunners(stepped.executor().contexts(), 1);
     private final TaskQueue queue = new TaskQueue(
             "queue",
             stepped.executor(),
             new AtomicReferenceArray<>(stepped.executor().contexts()),
-            guests,
+            callerRunners,
             QueueBackend.SAME_THREAD,
             0,
             1);
@@ -96,7 +97,7 @@ class LaneOrderTest {
         private final Recording recording;
 
         Execution(String name, boolean singleDispatch) {
-            super(name, guests);
+            super(name, callerRunners);
             this.name = name;
             this.singleDispatch = singleDispatch;
             long[] code = new long[Recording.DISPATCH_WORDS];

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /** Who holds what is in the log, and not in messages, which services pass on to their clients. */
 class ShortageLogTest extends KnotLine {
-    private final Logger log = (Logger) LoggerFactory.getLogger(Allotment.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(Arbiter.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
     @BeforeEach

@@ -11,11 +11,11 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /** A buffer of another device, with memory used in place: directly where device code reaches the memory, otherwise through a temporary import. */
-final class GuestBuffer implements UsedBuffer {
+final class ForeignBuffer implements UsedBuffer {
     private final StreamDevice device;
     private final StoredBuffer<?> lender;
 
-    GuestBuffer(StreamDevice device, StoredBuffer<?> lender) {
+    ForeignBuffer(StreamDevice device, StoredBuffer<?> lender) {
         this.device = device;
         this.lender = lender;
     }

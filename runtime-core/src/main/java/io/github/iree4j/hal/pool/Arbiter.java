@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Grants memory to new requests and to requests in line, see {@link PoolSet}, and keeps the accounts. Guarded by the lock of the set. */
-final class Allotment {
-    private static final Logger LOG = LoggerFactory.getLogger(Allotment.class);
+final class Arbiter {
+    private static final Logger LOG = LoggerFactory.getLogger(Arbiter.class);
 
     /** The number of refused free blocks after which the pool grows instead. A guess, not measured. */
     private static final int REFUSALS_BEFORE_GROWTH = 64;
@@ -47,7 +47,7 @@ final class Allotment {
     private boolean isLeft; // whether the last attempt left memory to a request favoured by others' failures
     private boolean closed;
 
-    Allotment(
+    Arbiter(
             PoolSet set,
             PoolSetBuilder builder,
             List<Pool> pools,

@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 
 /** What comes to the port of the membership. */
 @Timeout(120)
-class EntranceTests {
+class ScreenedServerSocketTests {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     private static final Duration LONG = Duration.ofMinutes(2);
     private static final byte[] GREETING = ByteBuffer.allocate(4 + 2 + 2 + 7)
@@ -55,7 +55,7 @@ class EntranceTests {
             .put(new byte[] {4, 127, 0, 0, 1, 1, 2})
             .array();
 
-    private final Logger log = (Logger) LoggerFactory.getLogger(EntranceTests.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(ScreenedServerSocketTests.class);
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final ManualClock clock = new ManualClock();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
@@ -77,10 +77,10 @@ class EntranceTests {
         log.detachAppender(appender);
     }
 
-    private Entrance open(@Nullable SSLContext ssl, Duration limit) throws IOException {
-        Entrance entrance = new Entrance(ssl, limit, new ConnectionLog(log, "connection", clock));
-        entrance.bind(new InetSocketAddress(LOOPBACK, 0));
-        return entrance;
+    private ScreenedServerSocket open(@Nullable SSLContext ssl, Duration limit) throws IOException {
+        ScreenedServerSocket server = new ScreenedServerSocket(ssl, limit, new ConnectionLog(log, "connection", clock));
+        server.bind(new InetSocketAddress(LOOPBACK, 0));
+        return server;
     }
 
     private static Socket connect(ServerSocket to) throws IOException {
@@ -101,18 +101,18 @@ class EntranceTests {
     }
 
     /** Accepts until the port is closed, as JGroups does. */
-    private static BlockingQueue<Socket> accepting(Entrance entrance) {
-        BlockingQueue<Socket> guests = new LinkedBlockingQueue<>();
+    private static BlockingQueue<Socket> accepting(ScreenedServerSocket server) {
+        BlockingQueue<Socket> accepted = new LinkedBlockingQueue<>();
         Thread.startVirtualThread(() -> {
             try {
                 while (true) {
-                    guests.add(entrance.accept());
+                    accepted.add(server.accept());
                 }
             } catch (IOException e) {
                 // Closed.
             }
         });
-        return guests;
+        return accepted;
     }
 
     private static SSLContext context(Tls shows, Tls trusts) throws Exception {
@@ -123,21 +123,22 @@ class EntranceTests {
 
     @Test
     void aStrangerThatSaysLittleKeepsNoNodeOut() throws IOException {
-        try (Entrance entrance = open(null, LONG);
-                Socket silent = connect(entrance);
-                Socket slow = connect(entrance);
-                Socket node = connect(entrance)) {
+        try (ScreenedServerSocket server = open(null, LONG);
+                Socket silent = connect(server);
+                Socket slow = connect(server);
+                Socket node = connect(server)) {
             slow.getOutputStream().write('b');
             node.getOutputStream().write(GREETING);
             node.getOutputStream().write(7);
-            try (Socket guest = entrance.accept()) {
-                assertThat(guest.getPort()).isEqualTo(node.getLocalPort());
-                assertThat(guest.getInputStream().readNBytes(GREETING.length)).isEqualTo(GREETING);
-                assertThat(guest.getInputStream().read()).isEqualTo(7);
+            try (Socket connection = server.accept()) {
+                assertThat(connection.getPort()).isEqualTo(node.getLocalPort());
+                assertThat(connection.getInputStream().readNBytes(GREETING.length))
+                        .isEqualTo(GREETING);
+                assertThat(connection.getInputStream().read()).isEqualTo(7);
             }
             slow.getOutputStream().write(GREETING, 1, GREETING.length - 1);
-            try (Socket guest = entrance.accept()) {
-                assertThat(guest.getPort()).isEqualTo(slow.getLocalPort());
+            try (Socket connection = server.accept()) {
+                assertThat(connection.getPort()).isEqualTo(slow.getLocalPort());
             }
             assertThat(silent.isConnected()).isTrue();
         }
@@ -146,9 +147,9 @@ class EntranceTests {
 
     @Test
     void aConnectionThatDoesNotGreetInTimeEnds() throws Exception {
-        try (Entrance entrance = open(null, Duration.ofMillis(50))) {
-            accepting(entrance);
-            try (Socket slow = connect(entrance)) {
+        try (ScreenedServerSocket server = open(null, Duration.ofMillis(50))) {
+            accepting(server);
+            try (Socket slow = connect(server)) {
                 slow.getOutputStream().write('b');
                 drain(slow);
                 assertThat(lines.take())
@@ -161,12 +162,12 @@ class EntranceTests {
     @Test
     void theOldestOfTooManyStrangersEnds() throws Exception {
         List<Socket> strangers = new ArrayList<>();
-        try (Entrance entrance = open(null, LONG)) {
-            accepting(entrance);
-            Socket oldest = connect(entrance);
+        try (ScreenedServerSocket server = open(null, LONG)) {
+            accepting(server);
+            Socket oldest = connect(server);
             strangers.add(oldest);
-            for (int i = 0; i < Entrance.MOST_STRANGERS; i++) {
-                strangers.add(connect(entrance));
+            for (int i = 0; i < ScreenedServerSocket.MOST_STRANGERS; i++) {
+                strangers.add(connect(server));
             }
             drain(oldest);
             assertThat(lines.take())
@@ -180,14 +181,14 @@ class EntranceTests {
 
     @Test
     void closingEndsAWaitAndEveryConnection() throws Exception {
-        Entrance entrance = open(null, LONG);
-        try (Socket silent = connect(entrance);
-                Socket node = connect(entrance)) {
+        ScreenedServerSocket server = open(null, LONG);
+        try (Socket silent = connect(server);
+                Socket node = connect(server)) {
             node.getOutputStream().write(GREETING);
-            entrance.accept().close(); // so that it has begun
+            server.accept().close(); // so that it has begun
             CompletableFuture<Void> accepting = CompletableFuture.runAsync(
-                    () -> assertThatThrownBy(entrance::accept).isInstanceOf(SocketException.class));
-            entrance.close();
+                    () -> assertThatThrownBy(server::accept).isInstanceOf(SocketException.class));
+            server.close();
             accepting.get(60, TimeUnit.SECONDS);
             drain(silent);
         }
@@ -209,11 +210,11 @@ class EntranceTests {
                 "Empty client certificate chain", context(none, near),
                 "it does not accept this node's certificate: Received fatal alert: ", context(near, foreign));
         for (Map.Entry<String, SSLContext> each : reasons.entrySet()) {
-            try (Entrance entrance = open(context(near, near), LONG)) {
-                BlockingQueue<Socket> guests = accepting(entrance);
+            try (ScreenedServerSocket server = open(context(near, near), LONG)) {
+                BlockingQueue<Socket> accepted = accepting(server);
                 List<String> starts = new ArrayList<>(); // of any of the three: each has a thread
                 for (int attempt = 0; attempt < 3; attempt++) {
-                    try (Socket socket = connect(entrance);
+                    try (Socket socket = connect(server);
                             SSLSocket node = (SSLSocket) each.getValue()
                                     .getSocketFactory()
                                     .createSocket(socket, "127.0.0.1", socket.getPort(), true)) {
@@ -224,7 +225,7 @@ class EntranceTests {
                 }
                 String line = lines.take();
                 assertThat(starts).as(line).anyMatch(line::startsWith);
-                assertThat(guests).isEmpty();
+                assertThat(accepted).isEmpty();
             }
             assertThat(lines).isEmpty();
         }
@@ -234,17 +235,17 @@ class EntranceTests {
     void aLineSaysThatOnlyOneSideHasTls(@TempDir Path directory) throws Exception {
         Tls tls = TestCertificates.tls(new TestCertificates(directory).issue("node", "ip:127.0.0.1"));
         SSLContext ssl = context(tls, tls);
-        try (Entrance entrance = open(ssl, LONG)) {
-            accepting(entrance);
-            try (Socket plain = connect(entrance)) {
+        try (ScreenedServerSocket server = open(ssl, LONG)) {
+            accepting(server);
+            try (Socket plain = connect(server)) {
                 plain.getOutputStream().write(GREETING);
                 drain(plain);
             }
             assertThat(lines.take()).endsWith(" ended: not TLS");
         }
-        try (Entrance entrance = open(null, LONG)) {
-            accepting(entrance);
-            try (Socket socket = connect(entrance);
+        try (ScreenedServerSocket server = open(null, LONG)) {
+            accepting(server);
+            try (Socket socket = connect(server);
                     SSLSocket node = (SSLSocket)
                             ssl.getSocketFactory().createSocket(socket, "127.0.0.1", socket.getPort(), true)) {
                 drain(node);
@@ -257,8 +258,8 @@ class EntranceTests {
     void aNodeWithACertificateIsLetIn(@TempDir Path directory) throws Exception {
         Tls tls = TestCertificates.tls(new TestCertificates(directory).issue("node", "ip:127.0.0.1"));
         SSLContext ssl = context(tls, tls);
-        try (Entrance entrance = open(ssl, LONG);
-                Socket socket = connect(entrance);
+        try (ScreenedServerSocket server = open(ssl, LONG);
+                Socket socket = connect(server);
                 SSLSocket node =
                         (SSLSocket) ssl.getSocketFactory().createSocket(socket, "127.0.0.1", socket.getPort(), true)) {
             CompletableFuture<Void> greets = CompletableFuture.runAsync(() -> {
@@ -268,8 +269,9 @@ class EntranceTests {
                     throw new UncheckedIOException(e);
                 }
             });
-            try (Socket guest = entrance.accept()) {
-                assertThat(guest.getInputStream().readNBytes(GREETING.length)).isEqualTo(GREETING);
+            try (Socket connection = server.accept()) {
+                assertThat(connection.getInputStream().readNBytes(GREETING.length))
+                        .isEqualTo(GREETING);
             }
             greets.get(60, TimeUnit.SECONDS);
         }

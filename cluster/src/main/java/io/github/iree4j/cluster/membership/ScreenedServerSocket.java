@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * connection on a separate thread, and passes on connections that greeted in time. At most {@link #MOST_STRANGERS}
  * other connections are kept, and the reasons for their ends are logged. Thread-safe.
  */
-final class Entrance extends ServerSocket {
+final class ScreenedServerSocket extends ServerSocket {
     /** Limit on connections without a greeting: more than the number of nodes, since all nodes may connect at once. */
     static final int MOST_STRANGERS = 512;
 
@@ -43,8 +43,8 @@ final class Entrance extends ServerSocket {
     private final Duration limit;
     private final ConnectionLog log;
     private final AtomicBoolean begun = new AtomicBoolean();
-    private final BlockingQueue<Socket> guests = new LinkedBlockingQueue<>();
-    private final Socket end = new Socket(); // the last guest
+    private final BlockingQueue<Socket> accepted = new LinkedBlockingQueue<>();
+    private final Socket end = new Socket(); // the last connection
     private final Set<Socket> strangers = new LinkedHashSet<>(); // oldest first; guarded by itself
 
     /**
@@ -53,7 +53,7 @@ final class Entrance extends ServerSocket {
      * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
      * @param limit how long a connection may take for the greeting
      */
-    Entrance(@Nullable SSLContext ssl, Duration limit, ConnectionLog log) throws IOException {
+    ScreenedServerSocket(@Nullable SSLContext ssl, Duration limit, ConnectionLog log) throws IOException {
         this.ssl = ssl;
         this.limit = limit;
         this.log = log;
@@ -63,31 +63,31 @@ final class Entrance extends ServerSocket {
     @Override
     public Socket accept() throws IOException {
         if (begun.compareAndSet(false, true)) {
-            Thread.ofVirtual().name("membership-entrance").start(this::meetAll);
+            Thread.ofVirtual().name("membership-port").start(this::meetAll);
         }
         try {
-            Socket guest = guests.take();
-            if (!guest.equals(end)) {
-                return guest;
+            Socket connection = accepted.take();
+            if (!connection.equals(end)) {
+                return connection;
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        guests.add(end);
+        accepted.add(end);
         throw new SocketException("port %d is closed".formatted(getLocalPort()));
     }
 
     @Override
     public void close() throws IOException {
         super.close();
-        guests.add(end);
+        accepted.add(end);
         List<Socket> all;
         synchronized (strangers) {
             all = new ArrayList<>(strangers);
             strangers.clear();
         }
-        guests.drainTo(all);
-        guests.add(end);
+        accepted.drainTo(all);
+        accepted.add(end);
         all.forEach(BoundedSockets::end);
     }
 
@@ -127,24 +127,24 @@ final class Entrance extends ServerSocket {
 
     private void meet(Socket stranger) {
         CompletableFuture<Void> met = BoundedSockets.bound(stranger, limit);
-        Socket guest = null;
+        Socket connection = null;
         String why;
         try {
-            guest = greeted(ssl == null ? stranger : secured(ssl, stranger));
+            connection = greeted(ssl == null ? stranger : secured(ssl, stranger));
             why = null;
         } catch (IOException | RuntimeException e) { // from bytes read by TLS
             why = Reasons.of(e);
         }
         if (!met.complete(null)) {
             why = "no greeting within %d ms".formatted(limit.toMillis());
-            guest = null;
+            connection = null;
         }
         boolean known;
         synchronized (strangers) {
             known = strangers.remove(stranger); // else the connection was closed
         }
-        if (known && guest != null) {
-            guests.add(guest);
+        if (known && connection != null) {
+            accepted.add(connection);
             return;
         }
         BoundedSockets.end(stranger);
@@ -174,7 +174,7 @@ final class Entrance extends ServerSocket {
             throw new ProtocolException("it does not greet as a node");
         }
         byte[] address = exactly(in, length);
-        return new Guest(
+        return new PrereadSocket(
                 stranger,
                 ByteBuffer.allocate(HEAD + length).put(head).put(address).array());
     }

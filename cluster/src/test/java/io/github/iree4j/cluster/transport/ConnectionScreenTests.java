@@ -34,12 +34,12 @@ import org.slf4j.LoggerFactory;
 
 /** What comes to the port of a node and is none. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class DoorkeeperTests {
+class ConnectionScreenTests {
 
     private static final byte[] TLS_HELLO = {22, 3, 1, 0, 5, 1, 0, 0, 1, 0};
     private static final byte[] HTTP = "GET / HTTP/1.1\r\nHost: node\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    private final Logger log = (Logger) LoggerFactory.getLogger(Doorkeeper.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(ConnectionScreen.class);
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final List<LogRecord> traces = new CopyOnWriteArrayList<>();
     private final List<GrpcTransport> opened = new ArrayList<>();
@@ -71,7 +71,7 @@ class DoorkeeperTests {
         appender.start();
         log.addAppender(appender);
         log.setLevel(Level.INFO);
-        Doorkeeper.FAILURES.addHandler(handler);
+        ConnectionScreen.FAILURES.addHandler(handler);
     }
 
     @AfterEach
@@ -79,7 +79,7 @@ class DoorkeeperTests {
         opened.forEach(GrpcTransport::close);
         log.detachAppender(appender);
         log.setLevel(null);
-        Doorkeeper.FAILURES.removeHandler(handler);
+        ConnectionScreen.FAILURES.removeHandler(handler);
     }
 
     private ClusterMember open(TransportOptions options, Ends ends, int incarnation) {
@@ -144,7 +144,7 @@ class DoorkeeperTests {
     @Test
     void aLineCountsThoseThatHadNone() {
         ManualClock clock = new ManualClock();
-        Doorkeeper door = new Doorkeeper(clock);
+        ConnectionScreen door = new ConnectionScreen(clock);
         for (int port = 1; port <= 3; port++) {
             door.tell(new InetSocketAddress(LOOPBACK, port), "garbage");
         }
@@ -167,7 +167,7 @@ class DoorkeeperTests {
             oldest.setSoTimeout(60_000);
             // The server speaks to it before the others come, which other threads of it let in.
             assertThat(oldest.getInputStream().read()).isNotNegative();
-            for (int i = 0; i < Doorkeeper.MOST_STRANGERS; i++) {
+            for (int i = 0; i < ConnectionScreen.MOST_STRANGERS; i++) {
                 strangers.add(new Socket(LOOPBACK, there.port()));
             }
             try {

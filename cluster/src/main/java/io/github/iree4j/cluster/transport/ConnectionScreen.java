@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * the limit the oldest is closed. A failed connection is logged as a single line with the source address, at most once
  * in ten seconds, where gRPC logs a stack trace for each failure. Thread-safe.
  */
-final class Doorkeeper {
+final class ConnectionScreen {
     /*
      * gRPC notifies neither its server nor its filters of a connection failing before the protocol begins. So this
      * class wraps the handler beginning the protocol, with gRPC classes made for this purpose; these classes may change
@@ -53,8 +53,8 @@ final class Doorkeeper {
     private final ConnectionLog log;
     private final Map<SocketAddress, Channel> strangers = new LinkedHashMap<>(); // guarded by this
 
-    Doorkeeper(LongSupplier nanoTime) {
-        this.log = new ConnectionLog(LoggerFactory.getLogger(Doorkeeper.class), "connection", nanoTime);
+    ConnectionScreen(LongSupplier nanoTime) {
+        this.log = new ConnectionLog(LoggerFactory.getLogger(ConnectionScreen.class), "connection", nanoTime);
     }
 
     /** Returns credentials that let each connection pass through here. */
@@ -158,7 +158,7 @@ final class Doorkeeper {
         }
 
         void tell(Throwable cause) {
-            Doorkeeper.this.tell(from, cause.getClass().getSimpleName() + ": " + cause.getMessage());
+            ConnectionScreen.this.tell(from, cause.getClass().getSimpleName() + ": " + cause.getMessage());
         }
     }
 }

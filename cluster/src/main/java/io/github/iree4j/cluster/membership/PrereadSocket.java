@@ -7,7 +7,7 @@ import java.io.SequenceInputStream;
 import java.net.Socket;
 
 /** A connection with the first bytes already read, and presented again. Everything else is delegated to the connection. */
-final class Guest extends WrappedSocket {
+final class PrereadSocket extends WrappedSocket {
     private final InputStream in;
 
     /**
@@ -15,7 +15,7 @@ final class Guest extends WrappedSocket {
      *
      * @param first the bytes already read
      */
-    Guest(Socket socket, byte[] first) throws IOException {
+    PrereadSocket(Socket socket, byte[] first) throws IOException {
         super(socket);
         this.in = new SequenceInputStream(new ByteArrayInputStream(first), socket.getInputStream());
     }

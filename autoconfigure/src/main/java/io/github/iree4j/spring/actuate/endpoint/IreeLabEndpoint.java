@@ -53,11 +53,15 @@ public final class IreeLabEndpoint {
     /** The number of requests that run scenarios at the same time. */
     static final int MOST_RUNS = 2;
 
+    /** The number of requests that wait for others, each with a thread of the server; others are refused at once. */
+    static final int MOST_WAITING = 4;
+
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final String JSON = "application/json";
 
     private final LabScenarios scenarios;
+    private final Semaphore places = new Semaphore(MOST_RUNS + MOST_WAITING);
     private final Semaphore turns = new Semaphore(MOST_RUNS, true);
 
     /**
@@ -194,14 +198,20 @@ public final class IreeLabEndpoint {
         return ticks;
     }
 
-    private WebEndpointResponse<String> answer(Supplier<String> json) {
+    /** Whether as many requests run and wait as may. */
+    boolean isFull() {
+        return places.availablePermits() == 0;
+    }
+
+    WebEndpointResponse<String> answer(Supplier<String> json) {
+        if (!places.tryAcquire()) {
+            return refusal(busy());
+        }
         boolean turn = false;
         try {
             turn = turns.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
             if (!turn) {
-                throw new IreeException(
-                        StatusCode.UNAVAILABLE,
-                        "%d scenarios are being run, and others wait; try again".formatted(MOST_RUNS));
+                throw busy();
             }
             return new WebEndpointResponse<>(json.get());
         } catch (InterruptedException e) {
@@ -213,7 +223,14 @@ public final class IreeLabEndpoint {
             if (turn) {
                 turns.release();
             }
+            places.release();
         }
+    }
+
+    private static IreeException busy() {
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "%d scenarios are being run, and up to %d requests wait; try again".formatted(MOST_RUNS, MOST_WAITING));
     }
 
     private static List<Fault> faults(@Nullable String text) {

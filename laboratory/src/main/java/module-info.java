@@ -1,5 +1,5 @@
 /** Scenarios of work on several kinds of hardware, run on virtual devices. For this project's own modules. */
-@SuppressWarnings("module") // the named ones are not on the path when this is compiled
+@SuppressWarnings("module") // the named modules are not on the path of this compilation
 module io.github.iree4j.laboratory {
     requires transitive io.github.iree4j.runtime;
     requires static transitive org.jspecify;

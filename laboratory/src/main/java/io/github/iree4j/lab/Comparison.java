@@ -32,7 +32,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      *     value for each using queue, or the frontier of its uses
      * @param knownOrder pairs of operations with an order known to the scheduler from the frontier of the later
      *     operation
-     * @param strangers pairs of operations that ran in a certain order although nothing links their workloads
+     * @param strangers pairs of operations ordered in the run although nothing links the workloads
      */
     public record Way(
             WaitKnowledge knowledge,
@@ -69,7 +69,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      * Runs a scenario three times.
      *
      * @param scenario the scenario; each lane becomes a FIFO queue
-     * @param options the options of the runs; their knowledge is replaced
+     * @param options the options of the runs; the knowledge of waits is replaced
      * @return the outcomes
      */
     public static Comparison of(Scenario scenario, LabOptions options) {
@@ -86,7 +86,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      * Returns the outcome of a kind of knowledge.
      *
      * @param knowledge the kind
-     * @return its outcome
+     * @return the outcome
      */
     public Way way(WaitKnowledge knowledge) {
         return ways.stream()
@@ -98,7 +98,7 @@ public record Comparison(Scenario scenario, List<Way> ways) {
     /**
      * Returns the outcomes as a table in Markdown.
      *
-     * @return lines, each with its end
+     * @return lines, each with a line end
      */
     public String toTable() {
         StringBuilder table = new StringBuilder("| | events | timelines | frontiers |\n|---|---|---|---|\n");

@@ -26,15 +26,18 @@ public record Fault(Kind kind, String target, long tick, int factor) {
 
     /** Kinds of faults. */
     public enum Kind {
-        /** The machine is lost, with all its hardware at once. For hardware and operations: the machine containing or running the target. */
+        /**
+         * The machine is lost, with all hardware at once. For hardware and operations: the machine containing or
+         * running the target.
+         */
         KILL,
-        /** The hardware is lost: all work on the hardware fails. For an operation: the hardware running the operation. */
+        /** The hardware is lost: all work on the hardware fails. For an operation: the operation's hardware. */
         LOSE,
         /** Operations starting at the tick or later take longer. */
         SLOW,
-        /** Operations running at the tick fail when they end; an operation named by its id fails whenever it runs. */
+        /** Operations running at the tick fail at the end; an operation named by id fails at any tick. */
         FAIL,
-        /** The first operation starting at the tick or later gets no memory: the operation fails with RESOURCE_EXHAUSTED at its end. */
+        /** The first operation starting at the tick or later gets no memory and ends with RESOURCE_EXHAUSTED. */
         EXHAUST
     }
 

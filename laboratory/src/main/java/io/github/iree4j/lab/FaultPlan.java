@@ -33,9 +33,8 @@ final class FaultPlan {
         scenario.hardware().forEach(each -> machines.add(each.machine()));
         for (Fault each : faults) {
             if (!isHardware(each) && !runsOn.containsKey(each.target())) {
-                throw invalid(
-                        "fault '%s' is of '%s', which is neither hardware, a machine nor an operation of scenario '%s'"
-                                .formatted(each, each.target(), scenario.id()));
+                throw invalid("fault '%s' is of '%s', neither hardware, a machine nor an operation of scenario '%s'"
+                        .formatted(each, each.target(), scenario.id()));
             }
         }
     }

@@ -26,7 +26,7 @@ final class Invariants {
         this.byAxis = byAxis;
         for (Work each : run.works) {
             if (each.end < 0) {
-                violated("operation '%s' has not ended: it hangs".formatted(each.operation.id()));
+                violated("operation '%s' has not ended".formatted(each.operation.id()));
             } else if (each.start >= 0) {
                 checkStart(each);
             }
@@ -53,7 +53,7 @@ final class Invariants {
         for (int i = 0; i < frontier.size(); i++) {
             Queue queue = byAxis.get(frontier.axis(i));
             if (queue == null) {
-                violated("operation '%s' has an entry of an unknown queue in its frontier"
+                violated("the frontier of operation '%s' has an entry of an unknown queue"
                         .formatted(work.operation.id()));
                 continue;
             }
@@ -73,7 +73,7 @@ final class Invariants {
         boolean neverRan =
                 before.start < 0 && before.cause != null; // the place in the order is free; successors fail too
         if (!neverRan && (before.end < 0 || before.end > work.start)) {
-            violated("operation '%s' started at tick %d, but '%s', which it follows, ended at %d"
+            violated("operation '%s' started at tick %d, but the predecessor '%s' ended at %d"
                     .formatted(work.operation.id(), work.start, before.operation.id(), before.end));
         }
     }
@@ -88,21 +88,21 @@ final class Invariants {
         for (Work each : run.works) {
             boolean follows = each.faulted || run.graph.before(each.index).intersects(hit);
             if (follows && !failed.get(each.index)) {
-                violated("operation '%s' ended well although a fault hit it, or one that it follows"
+                violated("operation '%s' ended well although a fault hit the operation or a predecessor"
                         .formatted(each.operation.id()));
             }
             if (!follows && failed.get(each.index)) {
                 if (waitsForFailedTimeline(each, failed)) {
                     collateral.add(each.operation.id());
                 } else {
-                    violated("operation '%s' failed although no fault hit it, nor one that it follows: %s"
+                    violated("operation '%s' failed although no fault hit the operation or a predecessor: %s"
                             .formatted(each.operation.id(), each.cause));
                 }
             }
         }
     }
 
-    /** Returns whether another failed operation was to signal a later value of a timeline awaited by this operation or by a predecessor. */
+    /** Returns whether a failed operation was to signal a timeline awaited by the operation or a failed predecessor. */
     private boolean waitsForFailedTimeline(Work work, BitSet failed) {
         BitSet path = (BitSet) run.graph.before(work.index).clone();
         path.set(work.index);

@@ -4,7 +4,7 @@ package io.github.iree4j.lab;
 final class JsonText {
     private JsonText() {}
 
-    /** Appends a string with its quotes. */
+    /** Appends a quoted string. */
     static void quote(String value, StringBuilder target) {
         target.append('"');
         for (int i = 0; i < value.length(); i++) {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes maps, lists, strings, numbers and booleans as JSON, with a separate line for each element of the outermost lists. */
+/** Writes maps, lists, strings, numbers and booleans as JSON, elements of the outermost lists on separate lines. */
 final class JsonWriter {
     private final StringBuilder out = new StringBuilder();
 

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The blocks chosen by the pools for the buffers of a run, charged by their names. Confined to one thread. */
+/** The blocks chosen by the pools for the buffers of a run, by buffer name. Confined to a single thread. */
 final class LabBlocks implements PoolObserver {
     private final FrontierTracker tracker;
     private final Map<String, Placed> placed = new HashMap<>(); // by the name of the buffer

@@ -21,9 +21,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a run: allocates buffers from the pools of its devices before an operation and frees buffers behind the
+ * The memory of a run: allocates buffers from the devices' pools before an operation and frees buffers behind the
  * operation, in queue order, on the queue of the operation. Each allocation and release has a separate timeline.
- * Confined to one thread.
+ * Confined to a single thread.
  */
 final class LabMemory implements AutoCloseable {
     /** Bytes of a unit: enough for the pools not to round up. */
@@ -93,7 +93,7 @@ final class LabMemory implements AutoCloseable {
         return points;
     }
 
-    /** Returns the point at the end of an operation that frees buffers; null for other operations. */
+    /** Returns the point at the end of an operation freeing buffers; null for other operations. */
     Fence.@Nullable Entry end(Operation operation) {
         return operation.frees().isEmpty() ? null : new Fence.Entry(timeline(), 1);
     }
@@ -126,7 +126,7 @@ final class LabMemory implements AutoCloseable {
         }
     }
 
-    /** Returns the allocations and releases, in the order of execution by the hardware; `values` translates frontiers. */
+    /** Returns the allocations and releases, in the hardware's order of execution; `values` translates frontiers. */
     List<MemoryEvent> events(Function<Frontier, @Nullable Map<String, Long>> values) {
         TreeMap<Long, MemoryEvent> events = new TreeMap<>();
         all.forEach((name, held) -> {
@@ -179,7 +179,7 @@ final class LabMemory implements AutoCloseable {
                 held.user.faulted = true;
                 held.ready.fail(new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        "operation '%s' waits for %d units of memory of '%s' for buffer '%s', and nothing that runs will free them; free buffers earlier, or raise its memory"
+                        "operation '%s' waits for %d units of memory of '%s' for buffer '%s', and no running operation will free memory; free buffers earlier, or raise the hardware's memory"
                                 .formatted(
                                         held.user.operation.id(),
                                         held.units,

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param memory the allocations and releases, in the order of time
  * @param nativeWaits waits performed by the hardware
  * @param points places on a queue waited for by another queue
- * @param violations rules that did not hold; empty unless there is a bug
+ * @param violations the violated rules; empty unless there is a bug
  * @param collateral operations that failed without following a failed operation: another operation failed the awaited
  *     timeline before the timeline reached the awaited value
  */
@@ -73,7 +73,7 @@ public record LabResult(
      * @param start the tick of the start; -1 for never
      * @param end the tick of the end, successful or not
      * @param lane the lane running the operation; empty if the operation never ran
-     * @param frontier the value of each timeline that happens before the end; empty if the operation was never issued;
+     * @param frontier the value of each timeline happening before the end; empty if the operation was never issued;
      *     null if earlier frontiers have used up the room of a result, 500,000 values
      * @param entries the frontier as known by the scheduler: epochs of queues
      * @param isTainted whether the frontier has lost entries, for lack of room
@@ -114,7 +114,7 @@ public record LabResult(
      * @param buffer the buffer
      * @param units the size; negative for a release
      * @param operation the operation before or behind which the event happens
-     * @param block the place of the buffer, and its consequences for others
+     * @param block the place of the buffer, and the consequences for other operations
      */
     public record MemoryEvent(long tick, String hardware, String buffer, long units, String operation, Block block) {}
 
@@ -147,7 +147,7 @@ public record LabResult(
     /**
      * A queue of the scheduler.
      *
-     * @param id its name in {@link OperationRun#entries}
+     * @param id the name in {@link OperationRun#entries}
      * @param hardware the class of hardware served
      * @param operations the issued operations, by epoch from 1; {@link #MEMORY} for an allocation or a release
      */

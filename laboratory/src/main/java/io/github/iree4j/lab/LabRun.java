@@ -35,11 +35,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A run of a scenario: submits the scenario's operations to queues of virtual devices and notes the outcomes. Confined
- * to one thread.
+ * to a single thread.
  *
- * <p>Every operation submitted at tick 0 is decided before anything has completed. Its frontier therefore holds the
- * operation's whole past, and a timeline answers from promises and drops none: the number of remembered signals does
- * not matter.
+ * <p>Every operation submitted at tick 0 is decided before anything has completed. The frontier therefore holds the
+ * operation's whole past, and a timeline answers from promises without dropping any: the number of remembered signals
+ * does not matter.
  */
 final class LabRun {
     /** The most queues of a device. */
@@ -295,7 +295,10 @@ final class LabRun {
         return new Moment(clock.now(), moments++);
     }
 
-    /** Returns when the allocation or release due to signal a timeline ended, even with a failure; now if never executed by the hardware. */
+    /**
+     * Returns the end, successful or not, of the allocation or release due to signal a timeline; now if never executed
+     * by the hardware.
+     */
     Moment endOf(TimelineSemaphore semaphore) {
         Frontier signal = semaphore.frontierAt(1);
         Moment end = signal == null || !signal.hasProducer()

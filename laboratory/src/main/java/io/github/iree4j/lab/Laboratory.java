@@ -27,7 +27,7 @@ public final class Laboratory {
     /**
      * Returns a scenario supplied with the runtime.
      *
-     * @param id its id
+     * @param id the id of the scenario
      * @return the scenario
      * @throws io.github.iree4j.status.IreeException NOT_FOUND, naming the existing scenarios
      */

@@ -15,7 +15,7 @@ import java.util.Objects;
  * The assignment of operations to queues of the scheduler.
  *
  * <p>With {@link Placement#LANES} an operation joins a queue only behind an operation followed anyway: the order of the
- * queue adds nothing to the operation's past. The queues of a class of hardware share its lanes. With
+ * queue adds nothing to the operation's past. The queues of a class of hardware share the lanes. With
  * {@link Placement#QUEUES} there is a queue for each lane.
  */
 final class QueuePlan {
@@ -78,14 +78,14 @@ final class QueuePlan {
     private int add(int hardware, String id) {
         if (queues.size() == MAXIMUM_QUEUES) {
             throw invalid(
-                    "the scenario has more than %d operations that do not follow one another; use placement 'queues', or split it"
+                    "the scenario has more than %d independent operations; use placement 'queues', or split the scenario"
                             .formatted(MAXIMUM_QUEUES));
         }
         queues.add(new Planned(hardware, id));
         return queues.size() - 1;
     }
 
-    /** Returns a queue whose last operation this operation follows, preferably an operation waited for; -1 when there is none. */
+    /** Returns a queue ending in a predecessor of the operation, preferably an awaited operation; -1 for none. */
     private int behind(List<Integer> open, ScenarioGraph graph, int operation) {
         int found = -1;
         for (int each : open) {

@@ -3,7 +3,7 @@ package io.github.iree4j.lab;
 /**
  * The scale of a scenario.
  *
- * @param width independent copies on the same hardware, each with its own timelines; 1 to 4
+ * @param width independent copies on the same hardware, each with separate timelines; 1 to 4
  * @param depth chained repetitions of each copy; 1 to 8. Timelines linking the repetitions count on; the others exist
  *     once for each repetition. Operations without waits wait for the end of the previous repetition
  * @param lanes lanes of the scalable class of hardware, 1 to 4; 0 for the scenario's number

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Multiplies a scenario. The names of the second copy end in {@code /2}, the names of its third repetition in
- * {@code /2.3}.
+ * Multiplies a scenario. The names of the second copy end in {@code /2}, the names of the copy's third repetition
+ * in {@code /2.3}.
  */
 final class Scaling {
     private final Scenario scenario;
@@ -40,13 +40,12 @@ final class Scaling {
     static Scenario scale(Scenario scenario, Scale scale) {
         if (scale.depth() > 1 && !scenario.canRepeat()) {
             throw invalid(
-                    "scenario '%s' has no semaphore that chains repetitions, so its depth is 1, not %d; name one in chain_through"
+                    "scenario '%s' has no semaphore chaining repetitions, so the depth is 1, not %d; name a semaphore in chain_through"
                             .formatted(scenario.id(), scale.depth()));
         }
         if (scale.lanes() > 0 && !scenario.isScalable()) {
-            throw invalid(
-                    "scenario '%s' has no scalable hardware, so it cannot have %d lanes of it; mark a class as scalable"
-                            .formatted(scenario.id(), scale.lanes()));
+            throw invalid("scenario '%s' has no scalable hardware for %d lanes; mark a class as scalable"
+                    .formatted(scenario.id(), scale.lanes()));
         }
         return scale.equals(Scale.ONE) ? scenario : new Scaling(scenario, scale).multiply();
     }
@@ -63,7 +62,7 @@ final class Scaling {
                     String name = semaphore(each, copy, repetition);
                     String other = semaphores.put(name, each);
                     if (other != null && !other.equals(each)) {
-                        throw invalid("copies of semaphores '%s' and '%s' would both be '%s'; rename one"
+                        throw invalid("copies of semaphores '%s' and '%s' would both be '%s'; rename either"
                                 .formatted(other, each, name));
                     }
                 }

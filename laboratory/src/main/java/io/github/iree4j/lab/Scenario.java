@@ -21,7 +21,7 @@ import java.util.Map;
  * @param semaphores the timelines, which start at 0
  * @param operations the operations, in the order of submission, at least one
  * @param chainThrough timelines linking repetitions: see {@link Scale#depth}
- * @param iterationDependencies operations following their own previous repetition
+ * @param iterationDependencies operations following the same operation's previous repetition
  * @param annotations remarks
  */
 public record Scenario(
@@ -71,19 +71,19 @@ public record Scenario(
     /** How operations get to the hardware. */
     public enum Placement {
         /**
-         * An operation takes the first free lane of its hardware once its waits have ended; of the operations ready at
+         * An operation takes the first free lane of the hardware once the waits have ended; of the operations ready at
          * the same tick, the first in the order of definition is first. Hardware orders nothing: frontiers hold the
          * awaited points, and nothing else.
          */
         LANES,
-        /** Each lane is a queue running its operations in the order of the decisions, like a stream of a GPU. */
+        /** Each lane is a queue running operations in the order of the decisions, like a stream of a GPU. */
         QUEUES
     }
 
     /**
      * A class of hardware.
      *
-     * @param id its name
+     * @param id the name
      * @param lanes how many operations run at once
      * @param scalable whether {@link Scale#lanes} changes the lanes; true for at most one class of a scenario
      * @param memory units of memory, as defined by the scenario; 0 for as many as needed
@@ -103,7 +103,7 @@ public record Scenario(
         /**
          * Makes a class of hardware of the unnamed machine, with as much memory as needed.
          *
-         * @param id its name
+         * @param id the name
          * @param lanes how many operations run at once
          * @param scalable whether {@link Scale#lanes} changes the lanes
          */
@@ -125,7 +125,7 @@ public record Scenario(
     /**
      * An operation.
      *
-     * @param id its name
+     * @param id the name
      * @param hardware the class of hardware running the operation
      * @param duration in ticks
      * @param waits the awaited value of each timeline
@@ -163,9 +163,9 @@ public record Scenario(
         }
 
         /**
-         * Makes an operation that neither allocates nor frees memory.
+         * Makes an operation without allocations and releases.
          *
-         * @param id its name
+         * @param id the name
          * @param hardware the class of hardware running the operation
          * @param duration in ticks
          * @param waits the awaited value of each timeline
@@ -187,7 +187,7 @@ public record Scenario(
         /**
          * Makes an operation submitted at once.
          *
-         * @param id its name
+         * @param id the name
          * @param hardware the class of hardware running the operation
          * @param duration in ticks
          * @param waits the awaited value of each timeline
@@ -207,7 +207,7 @@ public record Scenario(
     }
 
     /**
-     * A dependency of an operation on its own previous repetition.
+     * A dependency of an operation on the operation's previous repetition.
      *
      * @param operation the operation
      * @param semaphore a timeline signalled by the operation

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Checks that a scenario can be run, independent of its source. */
+/** Checks that a scenario can be run, whatever the source. */
 final class ScenarioCheck {
     private ScenarioCheck() {}
 
@@ -34,8 +34,7 @@ final class ScenarioCheck {
         }
         for (Hardware each : hardware) {
             if (classes.containsKey(each.machine())) {
-                throw invalid("'%s' names a machine and a class of hardware; give one another name"
-                        .formatted(each.machine()));
+                throw invalid("'%s' names a machine and a class of hardware; rename either".formatted(each.machine()));
             }
         }
         if (scalable > 1) {
@@ -64,7 +63,7 @@ final class ScenarioCheck {
         checkChains(timelines, operations, chainThrough, iterations);
         ScenarioGraph graph = ScenarioGraph.of(operations);
         checkMemory(classes, operations, graph);
-        if (placement == Placement.LANES) { // queues order their operations, known only in the run
+        if (placement == Placement.LANES) { // queues order operations, known only in the run
             graph.checkSignalsAreOrdered();
         }
     }
@@ -114,7 +113,7 @@ final class ScenarioCheck {
             }
             if (!operation.signals().containsKey(each.semaphore())) {
                 throw invalid(
-                        "operation '%s' is to follow its previous iteration on semaphore '%s', which it does not signal"
+                        "operation '%s' is to follow the previous iteration on semaphore '%s', but does not signal the semaphore"
                                 .formatted(each.operation(), each.semaphore()));
             }
         }
@@ -147,19 +146,19 @@ final class ScenarioCheck {
             for (String each : operation.frees()) {
                 Integer allocator = allocators.get(each);
                 if (allocator == null) {
-                    throw invalid(
-                            "operation '%s' frees buffer '%s', which none allocates".formatted(operation.id(), each));
+                    throw invalid("operation '%s' frees buffer '%s', allocated by no operation"
+                            .formatted(operation.id(), each));
                 }
                 if (!freed.add(each)) {
                     throw invalid("buffer '%s' is freed twice".formatted(each));
                 }
                 Operation its = operations.get(allocator);
                 if (!its.hardware().equals(operation.hardware())) {
-                    throw invalid("operation '%s' on '%s' frees buffer '%s' of '%s'; let one on that hardware free it"
+                    throw invalid("operation '%s' on '%s' frees buffer '%s' of '%s'; free buffers on the same hardware"
                             .formatted(operation.id(), operation.hardware(), each, its.hardware()));
                 }
                 if (allocator != i && !graph.before(i).get(allocator)) {
-                    throw invalid("operation '%s' frees buffer '%s' but does not follow '%s', which allocates it"
+                    throw invalid("operation '%s' frees buffer '%s' but does not follow the allocating operation '%s'"
                             .formatted(operation.id(), each, its.id()));
                 }
             }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 
-/** The dependencies given by the scenario alone: an operation follows the operations signalling the exact values waited for. */
+/** The dependencies given by the scenario alone: an operation follows the operations signalling the awaited values. */
 final class ScenarioGraph {
     private final List<Operation> operations;
     private final Map<String, TreeMap<Long, Integer>> signallers; // by semaphore and value
@@ -39,7 +39,7 @@ final class ScenarioGraph {
         }
     }
 
-    /** Creates the graph; INVALID_ARGUMENT when a value is signalled twice or never, or operations wait for one another. */
+    /** Creates the graph; INVALID_ARGUMENT when a value is signalled twice or never, or operations wait in a cycle. */
     static ScenarioGraph of(List<Operation> operations) {
         return new ScenarioGraph(operations);
     }
@@ -67,7 +67,7 @@ final class ScenarioGraph {
                     Integer producer = values == null ? null : values.get(wait.getValue());
                     if (producer == null) {
                         throw invalid(
-                                "operation '%s' waits for semaphore '%s' at %d, which no operation signals; it would wait forever"
+                                "operation '%s' waits for semaphore '%s' at %d, which no operation signals; the wait would never end"
                                         .formatted(operation.id(), wait.getKey(), wait.getValue()));
                     }
                     return producer;
@@ -109,7 +109,7 @@ final class ScenarioGraph {
         return sorted;
     }
 
-    /** Names a cycle, or its beginning. */
+    /** Names a cycle, or the beginning of a cycle. */
     private String cycle(int[] missing) {
         int at = 0;
         while (missing[at] == 0) {
@@ -140,7 +140,7 @@ final class ScenarioGraph {
                 int now = next.getValue();
                 if (last != null && last != now && !before[now].get(last)) {
                     throw invalid(
-                            "operation '%s' signals semaphore '%s' to %d but does not follow operation '%s', which signals a lower value; let it wait for that, or use another semaphore"
+                            "operation '%s' signals semaphore '%s' to %d but does not follow operation '%s', which signals a lower value; add a wait, or use another semaphore"
                                     .formatted(
                                             operations.get(now).id(),
                                             semaphore,
@@ -152,7 +152,7 @@ final class ScenarioGraph {
         });
     }
 
-    /** Returns the operations, each behind its predecessors. */
+    /** Returns the operations, each behind all predecessors. */
     int[] order() {
         return order;
     }

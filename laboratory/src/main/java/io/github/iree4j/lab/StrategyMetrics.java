@@ -143,7 +143,7 @@ final class StrategyMetrics {
         return pairs;
     }
 
-    /** Counts pairs in the order of queues and waits whose workloads share no timeline, directly or not. */
+    /** Counts pairs in the order of queues and waits without a shared timeline of the workloads, directly or not. */
     private long strangers() {
         int[] workload = new int[queue.length];
         for (int i : graph.order()) {

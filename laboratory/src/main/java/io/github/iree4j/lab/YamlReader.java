@@ -21,9 +21,9 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 import org.yaml.snakeyaml.nodes.Tag;
 
 /**
- * Reads YAML, of which JSON is a part, as maps, lists and strings: every scalar is a string, null and ~ are empty. Refuses anchors, tags of
- * an application, several documents, and a key that occurs twice. For untrusted text: no object is constructed from a name in the text, and
- * length and depth are limited.
+ * Reads YAML, including JSON, as maps, lists and strings: every scalar is a string, null and ~ are empty. Refuses
+ * anchors, tags of an application, several documents, and repeated keys. For untrusted text: no object is constructed
+ * from a name in the text, and length and depth are limited.
  */
 final class YamlReader {
     /** The longest text, in characters. */

@@ -1,6 +1,6 @@
 /**
- * The laboratory: scenarios of work on several kinds of hardware, run by the scheduler on virtual devices, deterministically and
- * without real time.
+ * The laboratory: scenarios of work on several kinds of hardware, run by the scheduler on virtual devices,
+ * deterministically and without real time.
  *
  * <p>Start at {@link io.github.iree4j.lab.Laboratory}. For this project's own modules.
  */

@@ -109,17 +109,17 @@ class LabMemoryTest {
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 9}}"))
                 .hasMessageContaining("buffer 'b' of 9 units never fits the memory of hardware 'gpu', which has 8");
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, free: [b]}"))
-                .hasMessageContaining("frees buffer 'b', which none allocates");
+                .hasMessageContaining("frees buffer 'b', allocated by no operation");
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 1}, free: [b, b]}"))
                 .hasMessageContaining("buffer 'b' is freed twice");
         assertThatThrownBy(() ->
                         Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 1}}\n  - {id: c, hw: gpu, free: [b]}"))
-                .hasMessageContaining("operation 'c' frees buffer 'b' but does not follow 'a', which allocates it");
+                .hasMessageContaining("'c' frees buffer 'b' but does not follow the allocating operation 'a'");
         assertThatThrownBy(
                         () -> Laboratory.read(
                                 head
                                         + "  - {id: a, hw: gpu, alloc: {b: 1}, signal: {s: 1}}\n  - {id: c, hw: cpu, wait: {s: 1}, free: [b]}"))
-                .hasMessageContaining("let one on that hardware free it");
+                .hasMessageContaining("free buffers on the same hardware");
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: cpu, alloc: {b: 4097}}"))
                 .hasMessageContaining("size of buffer 'b' is 4097, which is not within [1, 4096]");
     }

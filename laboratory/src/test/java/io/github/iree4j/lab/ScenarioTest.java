@@ -210,7 +210,7 @@ class ScenarioTest {
     void whatCannotBeScaledSaysWhatIsMissing() {
         assertThatThrownBy(() -> Laboratory.run(
                         Laboratory.scenario("late-waiter"), LabOptions.DEFAULT.withScale(new Scale(1, 2, 0))))
-                .hasMessageContaining("its depth is 1, not 2; name one in chain_through");
+                .hasMessageContaining("the depth is 1, not 2; name a semaphore in chain_through");
         assertThatThrownBy(() -> Laboratory.run(
                         Laboratory.scenario("pipeline"), LabOptions.DEFAULT.withScale(new Scale(1, 1, 2))))
                 .hasMessageContaining("no scalable hardware");

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j asm}: assembles VMASM text into a module file and verifies it. */
+/** {@code iree4j asm}: assembles VMASM text into a module file and verifies the module. */
 @Command(
         name = "asm",
         description = "Assembles VMASM text into a .vmfb module.",
@@ -40,10 +40,10 @@ final class AsmCommand implements Runnable {
     @Option(
             names = "--directory",
             paramLabel = "DIR",
-            description = "The directory of the rodata files that the text references. Default: that of the text.")
+            description = "The directory of the rodata files referenced by the text. Default: the text's directory.")
     private @Nullable Path directory;
 
-    @Option(names = "--no-verify", description = "Writes the module even if no runtime would load it.")
+    @Option(names = "--no-verify", description = "Writes even a module no runtime would load.")
     private boolean unverified;
 
     AsmCommand() {}
@@ -71,11 +71,11 @@ final class AsmCommand implements Runnable {
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "the file does not exist", e);
         } catch (MalformedInputException e) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "it is not UTF-8 text", e);
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "the file is not UTF-8 text", e);
         }
     }
 
-    /** Applies the rules of a runtime that knows every type the module names; reports all findings at once. */
+    /** Applies the rules of a runtime with every type named by the module; reports all findings at once. */
     private static void verify(byte[] module) {
         List<ModuleVerifier.Finding> findings =
                 ModuleVerifier.verify(MemorySegment.ofArray(module), null, ModuleLimits.DEFAULTS);
@@ -85,7 +85,7 @@ final class AsmCommand implements Runnable {
                     findings.stream()
                             .limit(MAX_FINDINGS)
                             .map(ModuleVerifier.Finding::toString)
-                            .collect(Collectors.joining("\n  ", "no runtime loads this:\n  ", "")));
+                            .collect(Collectors.joining("\n  ", "no runtime loads the module:\n  ", "")));
         }
     }
 

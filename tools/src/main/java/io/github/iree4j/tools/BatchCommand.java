@@ -15,11 +15,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j batch}: runs many command lines in one process, which saves JVM startups. */
+/** {@code iree4j batch}: runs many command lines in a single process, saving JVM startups. */
 @Command(
         name = "batch",
         description =
-                "Runs commands one after another in one process. A command is its arguments, one per line, ended by an empty line; its output is followed by '[status N]', its exit status.",
+                "Runs commands in sequence in a single process. A command is a list of arguments on separate lines, ended by an empty line; the line '[status N]' with the exit status follows the output.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
         name = "benchmark",
         description = {
             "Measures how long functions of a compiled module take.",
-            "Times are of one call; CPU counts all threads of the process. Runs are repeated with more calls until they take the minimum time, so that early runs warm up the JVM."
+            "Times are of a single call; CPU counts all threads of the process. A run shorter than the minimum time is repeated with more calls, so early runs warm up the JVM."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -62,7 +62,7 @@ final class BenchmarkCommand implements Runnable {
             paramLabel = "N",
             defaultValue = "1",
             description =
-                    "Calls that count as one iteration: those of one submission of a function with fences, or what a call of a dispatch benchmark repeats.")
+                    "Calls of a batch: the calls of a submission of a function with fences, or the repetitions within a call of a dispatch benchmark.")
     private int batchSize;
 
     @Option(
@@ -80,7 +80,7 @@ final class BenchmarkCommand implements Runnable {
             paramLabel = "TIME",
             defaultValue = "0.5s",
             description =
-                    "Minimum duration of a run, such as 2s, or its number of calls, such as 100x. Default: ${DEFAULT-VALUE}.")
+                    "Minimum duration of a run, such as 2s, or number of calls, such as 100x. Default: ${DEFAULT-VALUE}.")
     private String minimumTime;
 
     @Option(
@@ -108,7 +108,7 @@ final class BenchmarkCommand implements Runnable {
     @Option(
             names = "--benchmark_filter",
             paramLabel = "REGEX",
-            description = "Measures only benchmarks whose name contains a match.")
+            description = "Measures only benchmarks with a match in the name.")
     private @Nullable String filter;
 
     @Option(
@@ -193,8 +193,8 @@ final class BenchmarkCommand implements Runnable {
         if (chosen.isEmpty()) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
-                    "there is nothing to measure: no function without arguments%s; name one with --function= and give it --input="
-                            .formatted(filter == null ? "" : " whose name matches '" + filter + "'"));
+                    "there is nothing to measure: no function without arguments%s; name a function with --function= and the arguments with --input="
+                            .formatted(filter == null ? "" : " matches '" + filter + "'"));
         }
         Path file = outFile;
         if (file == null) {

@@ -4,7 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 
-/** Repeats calls until they take long enough to measure, as Google Benchmark does. */
+/** Repeats calls for long enough to measure, like Google Benchmark. */
 final class BenchmarkLoop {
     private static final long MAX_ITERATIONS = 1_000_000_000;
     private static final double NANOS = 1e-9;
@@ -37,7 +37,7 @@ final class BenchmarkLoop {
         }
     }
 
-    /** Makes at least a number of calls; returns how many it made. */
+    /** Makes at least a number of calls; returns the number made. */
     @FunctionalInterface
     interface Body {
         long call(long atLeast);
@@ -67,7 +67,7 @@ final class BenchmarkLoop {
         }
     }
 
-    /** Makes one run of the requested length; runs that were too short are repeated with more calls and not counted. */
+    /** Makes a run of the requested length; shorter runs are repeated with more calls and not counted. */
     Measurement measure(int repetition, Length length, Body body) {
         long wanted = length.iterations == 0 ? 1 : length.iterations;
         while (true) {

@@ -7,7 +7,7 @@ import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
-/** Writes measurements as Google Benchmark does, so that its tools can read them. */
+/** Writes measurements in formats read by Google Benchmark's tools. */
 abstract class BenchmarkReport {
     /** Unit of the times written. */
     enum Unit {

@@ -24,7 +24,7 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
             IreeRuntime runtime, ProgramFunction function, List<String> inputs, int batchSize, int concurrency) {
         this.runtime = runtime;
         this.function = function;
-        // A batch consists of whole rows of calls that may run at once.
+        // A batch consists of whole rows of concurrent calls.
         this.concurrency = function.isAsynchronous() ? concurrency : 1;
         this.batchSize = Math.ceilDiv(batchSize, this.concurrency) * this.concurrency;
         boolean dispatch = isDispatch(function);
@@ -46,14 +46,14 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
     }
 
     /**
-     * A function that {@code iree-compile} generated to benchmark one dispatch; its argument is the number of
-     * repetitions.
+     * Returns whether {@code iree-compile} generated the function to benchmark a dispatch; the argument is then the
+     * number of repetitions.
      */
     static boolean isDispatch(ProgramFunction function) {
         return "dispatch".equals(function.attributes().get("iree.benchmark"));
     }
 
-    /** Google Benchmark's name for it: process CPU time, measured by wall time. */
+    /** Google Benchmark's name for the function: process CPU time, measured by wall time. */
     String name() {
         return "BM_" + function.name() + "/process_time/real_time";
     }
@@ -77,7 +77,7 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
     }
 
     /**
-     * A synchronous function is called once per batch: {@code --batch_size} is the number of repetitions within one
+     * A synchronous function is called once per batch: {@code --batch_size} is the number of repetitions within a
      * call, as in IREE's tool.
      */
     private void callOnce() {
@@ -116,7 +116,7 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
     public void close() {
         for (int i = 0; i < values.length; i++) {
             if (values[i] instanceof Tensor tensor) {
-                tensor.close(); // uploaded here; otherwise a second close, which has no effect
+                tensor.close(); // uploaded here; otherwise a second close, without effect
             }
         }
         arguments.close();

@@ -9,7 +9,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The arguments that {@code --input} flags give a function, for one call or many. */
+/** The arguments given to a function by {@code --input} flags, for any number of calls. */
 final class CallArguments implements AutoCloseable {
     private final List<Object> parsed;
     private final @Nullable Object[] values;
@@ -60,7 +60,7 @@ final class CallArguments implements AutoCloseable {
         }
     }
 
-    /** Storage for a result is a buffer without a shape, whether the function declares it or not. */
+    /** Storage for a result is a buffer without a shape, whatever the function declares. */
     private static Buffer buffer(Device device, Tensor contents) {
         Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, contents.byteSize());
         contents.copyTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, contents.byteSize()));

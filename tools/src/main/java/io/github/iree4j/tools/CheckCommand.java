@@ -23,19 +23,19 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code iree4j check}: runs modules that test themselves with the functions of module {@code check}, as {@code
- * iree-check-module} does: each exported function is a test and runs in its own program.
+ * {@code iree4j check}: runs modules testing themselves with the functions of module {@code check}, like {@code
+ * iree-check-module}: each exported function is a test, run in a separate program.
  */
 @Command(
         name = "check",
         description =
-                "Runs the tests in compiled modules: each exported function is a test, which takes and returns nothing and checks its computations with the functions of module 'check'.",
+                "Runs the tests in compiled modules: each exported function is a test, without arguments and results, checking computations with the functions of module 'check'.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CheckCommand implements Callable<Integer> {
     private static final int FAILED = 1;
-    private static final int NOT_RUN = 2; // a file could not be run at all, which --expect_failure does not cover
+    private static final int NOT_RUN = 2; // a file could not be run at all; not covered by --expect_failure
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
@@ -62,7 +62,7 @@ final class CheckCommand implements Callable<Integer> {
             paramLabel = "PATTERNS",
             defaultValue = "*",
             description =
-                    "Runs the tests that match one of these patterns, with * and ?, separated by colons; patterns after a minus exclude tests.")
+                    "Runs the tests matching any of these patterns, with * and ?, separated by colons; patterns after a minus exclude tests.")
     private String filter;
 
     @Option(
@@ -90,7 +90,7 @@ final class CheckCommand implements Callable<Integer> {
         return status == 0 ? FAILED : 0;
     }
 
-    /** Runs all files in turn; a file that cannot be loaded has failed, which --expect_failure does not cover. */
+    /** Runs all files in turn; an unloadable file has failed, even with {@code --expect_failure}. */
     private int runEach(IreeRuntime runtime, PrintWriter out) {
         List<String> failed = new ArrayList<>();
         int worst = 0;
@@ -190,7 +190,7 @@ final class CheckCommand implements Callable<Integer> {
 
     /** Loads a fresh program for a test, with initial globals. Failed expectations are added to the list. */
     private Program load(IreeRuntime runtime, @Nullable String file, List<String> failures) throws IOException {
-        // Precedes the modules that import it, and replaces the one that fails the call.
+        // Precedes the importing modules, in place of the runtime's module 'check', which fails the call.
         return runtime.load(flags.options(file, CheckModule.createForRunner((expectation, failure) -> {
                     if (failure != null) {
                         failures.add("check.%s: %s".formatted(expectation, failure));

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Machine code for AMD's GPUs, as its metadata describe it: an ELF file with a note of type 32 of {@code AMDGPU}.
+ * Machine code for AMD's GPUs, as described by the metadata: an ELF file with a note of type 32 of {@code AMDGPU}.
  *
  * @param target triple and architecture, such as {@code amdgcn-amd-amdhsa--gfx90a}
  * @param kernels the kernels, in the order of the metadata
@@ -32,12 +32,12 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
     /**
      * A kernel.
      *
-     * @param name its name
-     * @param arguments what a launch passes, without what the driver adds
-     * @param argumentBytes bytes of all arguments, what the driver adds included
+     * @param name the name
+     * @param arguments the arguments passed by a launch, without arguments added by the driver
+     * @param argumentBytes bytes of all arguments, including arguments added by the driver
      * @param sharedBytes shared memory ("LDS") of a workgroup
      * @param privateBytes memory of a thread
-     * @param workgroup threads of a workgroup along x, y and z; empty when the kernel leaves that open
+     * @param workgroup threads of a workgroup along x, y and z; empty when the kernel leaves the size open
      * @param waveSize threads of a wave
      */
     public record Kernel(
@@ -54,7 +54,7 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
      *
      * @param offset first byte among the arguments
      * @param size bytes
-     * @param isBuffer whether it is the address of a buffer; otherwise a value
+     * @param isBuffer whether the argument is the address of a buffer; otherwise a value
      */
     public record Argument(int offset, int size, boolean isBuffer) {}
 
@@ -75,17 +75,17 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
     /**
      * Reads a code object.
      *
-     * @param file its bytes
-     * @return what its metadata say
-     * @throws IreeException INVALID_ARGUMENT when it is none, is cut off, or has no metadata
+     * @param file the bytes of the file
+     * @return the contents of the metadata
+     * @throws IreeException INVALID_ARGUMENT when the file is no code object, is cut off, or has no metadata
      */
     public static CodeObject read(byte[] file) {
         try {
             return metadata(MemorySegment.ofArray(file), file);
         } catch (IndexOutOfBoundsException e) {
-            throw invalid("it is cut off: it has %d bytes".formatted(file.length), e);
+            throw invalid("the file is cut off after %d bytes".formatted(file.length), e);
         } catch (ClassCastException | ArithmeticException e) {
-            throw invalid("its metadata have another form: " + e.getMessage(), e);
+            throw invalid("the metadata have another form: " + e.getMessage(), e);
         }
     }
 
@@ -93,7 +93,7 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
         if (file.length < SECTION_BYTES
                 || elf.get(U32, 0) != ELF_MAGIC
                 || Short.toUnsignedInt(elf.get(U16, 18)) != MACHINE_AMDGPU) {
-            throw invalid("it is no ELF file for AMD's GPUs", null);
+            throw invalid("the file is no ELF file for AMD's GPUs", null);
         }
         long sections = elf.get(U64, 40);
         int count = Short.toUnsignedInt(elf.get(U16, 60));
@@ -106,7 +106,7 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
                 }
             }
         }
-        throw invalid("it has no metadata of kernels; compile it for code objects of version 3 or newer", null);
+        throw invalid("the file has no metadata of kernels; compile for code objects of version 3 or newer", null);
     }
 
     /** Returns the metadata among notes; empty when there are none. */
@@ -166,7 +166,7 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
     private static Object required(Map<?, ?> of, String key) {
         Object value = of.get(key);
         if (value == null) {
-            throw invalid("its metadata have no '%s'".formatted(key), null);
+            throw invalid("the metadata have no '%s'".formatted(key), null);
         }
         return value;
     }

@@ -22,9 +22,9 @@ public final class CodeObjectExecutable {
     private static final int ADDRESS_BYTES = 8;
     private static final int CONSTANT_BYTES = 4;
 
-    // Bundles, as drivers read them: clang writes them of the same parts.
+    // Bundles in the form read by drivers; clang writes bundles of the same parts.
     private static final String MAGIC = "__CLANG_OFFLOAD_BUNDLE__";
-    private static final String HOST = "host-x86_64-unknown-linux--"; // an empty part that comes first
+    private static final String HOST = "host-x86_64-unknown-linux--"; // the first part, empty
     private static final String PREFIX = "hipv4-";
     private static final int PAGE = 4096;
     private static final int ENTRY_BYTES = 24;
@@ -32,13 +32,14 @@ public final class CodeObjectExecutable {
     private CodeObjectExecutable() {}
 
     /**
-     * Makes an executable of code objects that hold the same kernels for several architectures, of which the driver takes that of the
-     * device. Its exports are the kernels. Their arguments are 64-bit addresses of buffers, then 32-bit constants;
-     * {@code reqd_work_group_size} gives the size of a workgroup.
+     * Makes an executable of code objects with the same kernels for several architectures; the driver takes the
+     * device's architecture. The exports are the kernels. A kernel's arguments are 64-bit addresses of buffers, then
+     * 32-bit constants; {@code reqd_work_group_size} gives the size of a workgroup.
      *
      * @param objects code objects, one for each architecture
      * @return an executable of format {@code rocm-hsaco-fb}
-     * @throws IreeException INVALID_ARGUMENT for a kernel that is otherwise, or not the same in all, naming it
+     * @throws IreeException INVALID_ARGUMENT for any other kernel, or a kernel not the same in all objects, with the
+     *     kernel's name
      */
     public static byte[] of(List<CodeObject> objects) {
         CodeObject first = objects.getFirst();
@@ -91,7 +92,7 @@ public final class CodeObjectExecutable {
         if (one.kernels().size() != other.kernels().size()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%d kernels for %s and %d for %s; compile them of the same source"
+                    "%d kernels for %s and %d for %s; compile all from the same source"
                             .formatted(
                                     one.kernels().size(),
                                     one.architecture(),
@@ -107,7 +108,7 @@ public final class CodeObjectExecutable {
                     || !same.get().workgroup().equals(kernel.workgroup())) {
                 throw invalid(
                         kernel,
-                        "for %s is not that for %s; compile them of the same source"
+                        "for %s differs from the kernel for %s; compile both from the same source"
                                 .formatted(one.architecture(), other.architecture()));
             }
         }

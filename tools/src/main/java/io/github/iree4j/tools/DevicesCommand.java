@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 /** {@code iree4j devices}: lists available drivers and devices, and why others are unavailable. */
 @Command(
         name = "devices",
-        description = "Lists drivers and their devices, with the executable formats they take.",
+        description = "Lists drivers and devices, with the executable formats of each device.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class DevicesCommand implements Runnable {

@@ -25,23 +25,23 @@ import picocli.CommandLine.Parameters;
 /** {@code iree4j dump}: shows the contents of a module file, as {@code iree-dump-module} does. */
 @Command(
         name = "dump",
-        description = "Shows the contents of a .vmfb module: metadata, tables, sizes, and its code as VMASM text.",
+        description = "Shows the contents of a .vmfb module: metadata, tables, sizes, and code as VMASM text.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class DumpCommand implements Runnable {
 
-    /** What to show; {@code all} and {@code disassembly} as {@code iree-dump-module} names them. */
+    /** The contents to show; {@code iree-dump-module} has {@code all} and {@code disassembly} too. */
     private enum Output {
         /** Everything. */
         all,
         /** Tables and sizes. */
         metadata,
-        /** The text that {@code iree4j asm} turns back into the module. */
+        /** Text for {@code iree4j asm} to turn back into the module. */
         disassembly,
         /** The tables as JSON. */
         flatbuffer_json,
-        /** The tables as they are in the file, without what precedes and follows them. */
+        /** The tables' bytes in the file, without the parts before and after. */
         flatbuffer_binary;
 
         static Output of(String name) {
@@ -78,8 +78,8 @@ final class DumpCommand implements Runnable {
             names = "--output",
             paramLabel = "WHAT",
             description =
-                    "metadata (default), disassembly for text that 'iree4j asm' assembles to the same module, all, "
-                            + "flatbuffer-json for the tables as JSON, or flatbuffer-binary for their bytes.",
+                    "metadata (default), disassembly for text assembled by 'iree4j asm' into the same module, all, "
+                            + "flatbuffer-json for the tables as JSON, or flatbuffer-binary for the tables' bytes.",
             converter = OutputConverter.class)
     private Output output = Output.metadata;
 
@@ -95,13 +95,13 @@ final class DumpCommand implements Runnable {
             description = "Shows the code of this function only, by name or number.")
     private @Nullable String function;
 
-    @Option(names = "--bytecode_offsets", description = "Prefixes every instruction with its offset.")
+    @Option(names = "--bytecode_offsets", description = "Prefixes every instruction with the offset.")
     private boolean offsets;
 
     @Option(
             names = "--rodata",
             paramLabel = "DIR",
-            description = "Writes constants to files in this directory, which the disassembly references.")
+            description = "Writes constants to files in this directory, referenced by the disassembly.")
     private @Nullable Path rodata;
 
     DumpCommand() {}
@@ -109,7 +109,7 @@ final class DumpCommand implements Runnable {
     @Override
     public void run() {
         if (function != null && function.isEmpty()) {
-            function = null; // as in a file of flags with their defaults
+            function = null; // as in a file of flags with default values
         }
         PrintWriter out = spec.commandLine().getOut();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);

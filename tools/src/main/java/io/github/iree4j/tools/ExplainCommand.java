@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 /** {@code iree4j explain}: says where the time of a recording went. */
 @Command(
         name = "explain",
-        description = "Prints the critical path of a recording, who waited for whom, and what has not ended.",
+        description = "Prints the critical path, the waits and the unfinished operations of a recording.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -27,10 +27,10 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private RecordingFlags flags;
 
-    @Option(names = "--operations", description = "Also explains every operation: its waits, memory and frontier.")
+    @Option(names = "--operations", description = "Also explains every operation: waits, memory and frontier.")
     private boolean operations;
 
-    @Option(names = "--operation", paramLabel = "N", description = "Explains only the operation with that number.")
+    @Option(names = "--operation", paramLabel = "N", description = "Explains only the operation with this number.")
     private long operation;
 
     @Option(

@@ -37,7 +37,7 @@ final class ExportCommand implements Callable<Integer> {
     @Option(names = "--format", paramLabel = "NAME", required = true, description = "perfetto, otlp or scenario.")
     private String format;
 
-    @Option(names = "--output", paramLabel = "FILE", required = true, description = "Where it goes.")
+    @Option(names = "--output", paramLabel = "FILE", required = true, description = "The file to write.")
     private Path output;
 
     ExportCommand() {}
@@ -62,7 +62,7 @@ final class ExportCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Leaves a file that is there as it is when there is nothing to write, because it was refused. */
+    /** A file opened at the first byte: a refused export leaves an existing file unchanged. */
     private static final class OpenedAtFirstByte extends OutputStream {
         private final Path path;
         private @Nullable OutputStream opened;

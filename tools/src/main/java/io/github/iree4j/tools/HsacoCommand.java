@@ -17,12 +17,12 @@ import picocli.CommandLine.Parameters;
         name = "hsaco",
         description =
                 "Packs code objects for AMD's GPUs, of the same kernels for several architectures, into an executable "
-                        + "of format rocm-hsaco-fb. Its exports are the kernels; their arguments are buffers (pointers), then "
+                        + "of format rocm-hsaco-fb. The exports are the kernels; a kernel's arguments are buffers (pointers), then "
                         + "constants (32 bits), and reqd_work_group_size is the size of a workgroup.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class HsacoCommand implements Runnable {
-    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Code objects, one for each architecture.")
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "A code object for each architecture.")
     private List<Path> sources;
 
     @Option(
@@ -49,7 +49,7 @@ final class HsacoCommand implements Runnable {
         }
     }
 
-    /** Reads a code object; names its file in failures. */
+    /** Reads a code object; names the file in failures. */
     private static CodeObject read(Path source) throws IOException {
         try {
             return CodeObject.read(Files.readAllBytes(source));

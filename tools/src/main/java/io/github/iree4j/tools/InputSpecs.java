@@ -20,12 +20,11 @@ import org.jspecify.annotations.Nullable;
  * The values of {@code --input=} and {@code --expected_output=}, with the syntax of {@code iree-run-module}:
  *
  * <ul>
- *   <li>{@code 3.14}, for a primitive argument; {@code i32=3} is accepted too
+ *   <li>{@code 3.14} or {@code i32=3}, for a primitive argument
  *   <li>{@code 2x2xi32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2} (all 2), {@code 2x2xi32} (zeros)
- *   <li>{@code 2x2xi32=@file.bin} (bytes from its start), {@code 2x2xi32=+file.bin} (from where the last one ended)
- *   <li>{@code @file.npy} (its first array), {@code +file.npy} (its next array), {@code *file.npy} (all its further
- *       arrays)
- *   <li>{@code &4xf32} storage of that size for a result, as a buffer without shape
+ *   <li>{@code 2x2xi32=@file.bin} (the first bytes), {@code 2x2xi32=+file.bin} (the bytes after the last read)
+ *   <li>{@code @file.npy} (the first array), {@code +file.npy} (the next array), {@code *file.npy} (all further arrays)
+ *   <li>{@code &4xf32} storage of this size for a result, as a buffer without shape
  *   <li>{@code (null)} and {@code (ignored)}
  * </ul>
  */
@@ -35,7 +34,7 @@ final class InputSpecs implements AutoCloseable {
         NULL
     }
 
-    /** Storage for a result: only its bytes count. */
+    /** Storage for a result: only the bytes count. */
     record Storage(Tensor tensor) {}
 
     private final Map<String, BufferedInputStream> streams = new HashMap<>();
@@ -67,7 +66,7 @@ final class InputSpecs implements AutoCloseable {
         }
         char kind = values.size() < kinds.length() ? kinds.charAt(values.size()) : 0;
         if (kind == 0 && spec.charAt(0) != '*') {
-            throw invalid("function takes %d values; this value exceeds them".formatted(kinds.length()));
+            throw invalid("function takes %d values, no more".formatted(kinds.length()));
         }
         switch (spec.charAt(0)) {
             case '@', '+' -> values.add(nextArray(spec.substring(1), spec.charAt(0) == '+'));
@@ -94,7 +93,7 @@ final class InputSpecs implements AutoCloseable {
             return primitive(kind, spec);
         }
         if (spec.indexOf('=') < 0 && spec.indexOf('x') < 0) {
-            throw invalid("a tensor needs at least its shape and type, such as 4x2xf32=1 2 3 4 5 6 7 8");
+            throw invalid("a tensor needs at least shape and type, such as 4x2xf32=1 2 3 4 5 6 7 8");
         }
         return tensor(spec);
     }
@@ -117,7 +116,7 @@ final class InputSpecs implements AutoCloseable {
             case 'F' -> "f64";
             default -> throw invalid("calling convention '%s' is not supported".formatted(kind));
         };
-        // The tensor reader knows the numbers of every type; a primitive may also name its type.
+        // The tensor reader knows the numbers of every type; a primitive may also name the type.
         int equals = spec.indexOf('=');
         String value = equals < 0 ? spec : spec.substring(equals + 1);
         if (equals >= 0
@@ -145,7 +144,7 @@ final class InputSpecs implements AutoCloseable {
 
     private Tensor fromBytes(String header, String path, boolean append) {
         BufferedInputStream in = open(path, append);
-        try (Tensor shaped = Tensor.parse(header)) { // zeros; only its shape and type are used
+        try (Tensor shaped = Tensor.parse(header)) { // zeros; only shape and type are used
             return Tensor.read(in, shaped.elementType(), shaped.shape());
         } catch (IreeException e) {
             throw new IreeException(e.code(), "'%s' for %s: %s".formatted(path, header, e.getMessage()), e);
@@ -220,7 +219,7 @@ final class InputSpecs implements AutoCloseable {
             try {
                 stream.close();
             } catch (IOException e) {
-                // Only read from; nothing is lost.
+                // The stream was only read; nothing is lost.
             }
         }
     }

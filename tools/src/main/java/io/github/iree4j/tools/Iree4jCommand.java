@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 public final class Iree4jCommand implements Runnable {
     private static final int FAILED = 1;
 
-    /** By name, in the order of the help. */
+    /** The commands by name, in the order of the help. */
     private static final Map<String, Supplier<Object>> COMMANDS = commands();
 
     @CommandLine.Spec
@@ -51,7 +51,7 @@ public final class Iree4jCommand implements Runnable {
     /**
      * Runs the command and ends the process: status 0 on success, 1 on failure, 2 for invalid usage.
      *
-     * @param arguments a subcommand and its flags
+     * @param arguments a subcommand and flags
      */
     public static void main(String[] arguments) {
         PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
@@ -59,7 +59,7 @@ public final class Iree4jCommand implements Runnable {
         System.exit(execute(out, err, arguments));
     }
 
-    /** Runs the command and returns its exit status. */
+    /** Runs the command and returns the exit status. */
     static int execute(PrintWriter out, PrintWriter err, String... given) {
         List<String> arguments;
         try {
@@ -78,7 +78,7 @@ public final class Iree4jCommand implements Runnable {
                     printFailure(err, e);
                     return FAILED;
                 })
-                .setOverwrittenOptionsAllowed(true); // by what follows a file of flags
+                .setOverwrittenOptionsAllowed(true); // by flags after a file of flags
         int status;
         try {
             status = commandLine.execute(accepted(arguments, commandLine));
@@ -97,7 +97,7 @@ public final class Iree4jCommand implements Runnable {
         return (named == null ? arguments : IreeFlags.accepted(arguments, named)).toArray(String[]::new);
     }
 
-    /** Reads the annotations of the one command that the arguments name, or of all: it takes longer than most calls. */
+    /** Reads the annotations of the named command, else of all commands: reading takes longer than most calls. */
     private static CommandLine commandLine(List<String> arguments) {
         CommandLine all = new CommandLine(new Iree4jCommand());
         Supplier<Object> named = arguments.isEmpty() ? null : COMMANDS.get(arguments.getFirst());

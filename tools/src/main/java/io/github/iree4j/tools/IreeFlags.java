@@ -19,8 +19,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * The flags of IREE's runners, before a command sees them: files of flags are replaced by what they contain; flags that the command
- * does not have are dropped where they say what is so anyway, and otherwise rejected with what to use instead.
+ * Prepares flags of IREE's runners for a command: flags in files replace the files; a flag missing in the command is
+ * dropped when set to the default, and otherwise rejected with an alternative.
  */
 final class IreeFlags {
     private static final String FLAG_FILE = "--flagfile";
@@ -30,14 +30,14 @@ final class IreeFlags {
     private IreeFlags() {}
 
     /**
-     * What is known of a flag.
+     * A flag of IREE's runners missing in a command.
      *
-     * @param preset its value when it is not given
-     * @param instead what to use here
+     * @param preset the default value
+     * @param instead the alternative
      */
     private record Known(String preset, String instead) {}
 
-    /** Loads on first use: most command lines name none of these. */
+    /** The known flags, loaded on first use: most command lines need none. */
     private static final class Holder {
         static final Map<String, Known> KNOWN = read();
 
@@ -58,10 +58,10 @@ final class IreeFlags {
     }
 
     /**
-     * Replaces {@code --flagfile=FILE} by the flags in the file, one on each line; empty lines and those that begin with {@code #} or
-     * {@code //} are left out.
+     * Replaces {@code --flagfile=FILE} by the flags in the file, each on a separate line; empty lines and lines
+     * beginning with {@code #} or {@code //} are left out.
      *
-     * @throws IreeException when a file cannot be read, or holds something else
+     * @throws IreeException when a file cannot be read, or holds anything but flags
      */
     static List<String> expanded(List<String> arguments) {
         List<String> expanded = new ArrayList<>();
@@ -86,7 +86,7 @@ final class IreeFlags {
         if (depth > DEEPEST) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "flag file '%s' is named by %d others in turn; is it one of them?".formatted(file, DEEPEST));
+                    "flag file '%s' is named by %d others in turn; is there a cycle?".formatted(file, DEEPEST));
         }
         List<String> flags = new ArrayList<>();
         int number = 0;
@@ -139,7 +139,7 @@ final class IreeFlags {
                 : value;
     }
 
-    /** The command that stands for a flag of a runner which asks for something else than to run; the arguments themselves if there is none. */
+    /** Returns the command replacing a runner's flag such as {@code --list_devices}, else the given arguments. */
     static List<String> redirected(List<String> arguments) {
         if (!isRunner(arguments)) {
             return arguments;
@@ -169,9 +169,9 @@ final class IreeFlags {
     }
 
     /**
-     * Drops flags that the command does not have and that say what is so anyway.
+     * Drops flags missing in the command and set to the default.
      *
-     * @throws CommandLine.ParameterException for those that say something else
+     * @throws CommandLine.ParameterException for a missing flag set to another value
      */
     static List<String> accepted(List<String> arguments, CommandLine command) {
         if (!isRunner(arguments)) {

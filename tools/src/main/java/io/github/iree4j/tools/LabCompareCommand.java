@@ -27,7 +27,7 @@ final class LabCompareCommand implements Callable<Integer> {
             names = "--host_delay",
             paramLabel = "TICKS",
             defaultValue = "1",
-            description = "Ticks until the host learns that an operation is over. Default: ${DEFAULT-VALUE}.")
+            description = "Ticks until the host observes the end of an operation. Default: ${DEFAULT-VALUE}.")
     private long hostDelay;
 
     @Option(names = "--json", description = "Prints JSON.")

@@ -15,15 +15,15 @@ import java.util.List;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What all runs of a scenario need: the scenario and its scale. */
+/** The flags of all runs of a scenario: the scenario and the scale. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LabFlags {
-    /** The largest file that is read. */
+    /** The size of the largest accepted file. */
     private static final long MAXIMUM_BYTES = 64 << 20;
 
     @Parameters(
             paramLabel = "SCENARIO|FILE",
-            description = "A scenario that 'iree4j lab list' names, or a file with one in YAML or JSON.")
+            description = "A scenario named by 'iree4j lab list', or a file with a scenario in YAML or JSON.")
     private String scenario;
 
     @Option(

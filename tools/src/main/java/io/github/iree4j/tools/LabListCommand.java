@@ -6,10 +6,10 @@ import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** {@code iree4j lab list}: the scenarios that come with the runtime. */
+/** {@code iree4j lab list}: lists the scenarios supplied with the runtime. */
 @Command(
         name = "list",
-        description = "Lists the scenarios that come with the runtime, and how they can be scaled.",
+        description = "Lists the scenarios supplied with the runtime, and the ways to scale each.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

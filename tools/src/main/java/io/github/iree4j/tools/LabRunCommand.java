@@ -17,12 +17,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j lab run}: runs a scenario and prints what became of its operations. */
+/** {@code iree4j lab run}: runs a scenario and prints the outcomes of the operations. */
 @Command(
         name = "run",
         description = {
-            "Runs a scenario and prints when and where each operation ran, its frontier, and what the scheduler decided about its waits.",
-            "Exits with 1 when a rule did not hold: something started early, hung, or failed without cause."
+            "Runs a scenario and prints the time, place and frontier of each operation, and the scheduler's decisions about waits.",
+            "Exits with 1 when a rule did not hold: an operation started early, hung, or failed without cause."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -38,14 +38,14 @@ final class LabRunCommand implements Callable<Integer> {
             names = "--fault",
             paramLabel = "KIND:TARGET[*FACTOR][@TICK]",
             description =
-                    "Loses, slows, fails or exhausts hardware or an operation: lose:gpu@5, slow:gpu*3@5, fail:decode, exhaust:gpu. Repeat it for several.")
+                    "Loses, slows, fails or exhausts hardware or an operation: lose:gpu@5, slow:gpu*3@5, fail:decode, exhaust:gpu. Repeat for several.")
     private List<String> faults = new ArrayList<>();
 
     @Option(
             names = "--host_delay",
             paramLabel = "TICKS",
             defaultValue = "0",
-            description = "Ticks until the host learns that an operation is over.")
+            description = "Ticks until the host observes the end of an operation.")
     private long hostDelay;
 
     @Option(names = "--json", description = "Prints JSON.")

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Times of one run of a benchmark, or a statistic over several.
+ * Times of a benchmark run, or a statistic over several runs.
  *
- * @param repetition which run, from 0; -1 for a statistic
+ * @param repetition the number of the run, from 0; -1 for a statistic
  * @param statistic {@code mean}, {@code median}, {@code stddev} or {@code cv}; empty for a run
  * @param iterations calls made; for a statistic the number of runs
  * @param realSeconds wall time of a call; for {@code cv} a ratio

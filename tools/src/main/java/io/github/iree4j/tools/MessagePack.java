@@ -25,7 +25,7 @@ final class MessagePack {
      * Reads a value.
      *
      * @return {@code Map}, {@code List}, {@code String}, {@code Long}, {@code Double}, {@code Boolean}, or "" for nil
-     * @throws IreeException INVALID_ARGUMENT when the bytes are none
+     * @throws IreeException INVALID_ARGUMENT when the bytes are no MessagePack
      */
     static Object read(byte[] bytes) {
         try {
@@ -76,12 +76,11 @@ final class MessagePack {
             default ->
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
-                        "MessagePack has a value of type 0x%02x at %d, which is not known"
-                                .formatted(type, bytes.position() - 1));
+                        "MessagePack has a value of unknown type 0x%02x at %d".formatted(type, bytes.position() - 1));
         };
     }
 
-    /** Each element takes a byte at least, so a count beyond what is left is refused before anything is allocated. */
+    /** Refuses a count beyond the remaining bytes before any allocation: each element takes at least a byte. */
     private int checkCount(int count) {
         if (count < 0 || count > bytes.remaining()) {
             throw new BufferUnderflowException();

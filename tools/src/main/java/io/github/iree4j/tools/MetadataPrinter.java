@@ -196,7 +196,7 @@ final class MetadataPrinter {
         }
     }
 
-    /** A constant as text, if it is printable up to its first NUL. */
+    /** A constant as text, if printable up to the first NUL. */
     private static String text(MemorySegment bytes) {
         byte[] start = bytes.asSlice(0, Math.min(bytes.byteSize(), 4096)).toArray(ValueLayout.JAVA_BYTE);
         String text = new String(start, StandardCharsets.ISO_8859_1);

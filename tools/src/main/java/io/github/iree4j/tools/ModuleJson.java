@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints the tables of a module as JSON, field by field with the names of IREE's schema, as {@code iree-dump-module
- * --output=flatbuffer-json} does. Fields that a table does not have are left out.
+ * Prints the tables of a module as JSON, field by field with the names of IREE's schema, like {@code iree-dump-module
+ * --output=flatbuffer-json}. Fields missing in a table are left out.
  */
 final class ModuleJson {
     private static final List<String> FEATURES = List.of("EXT_F32", "EXT_F64", "YIELD", "UNWIND");
@@ -21,7 +21,7 @@ final class ModuleJson {
     private int depth;
     private boolean first = true;
 
-    /** What prints the members of a table. */
+    /** A printer of the members of a table. */
     @FunctionalInterface
     private interface Members {
         void print(FlatBuffer.Table table);
@@ -211,7 +211,7 @@ final class ModuleJson {
         }
     }
 
-    /** The names of the bits, or the number where one has none. */
+    /** Prints the names of the bits, or the number when a bit has no name. */
     private void printBits(int value, List<String> names) {
         if (value == 0 || value >>> names.size() != 0) {
             out.print(Integer.toUnsignedString(value));
@@ -262,7 +262,7 @@ final class ModuleJson {
         close(']');
     }
 
-    /** What prints one struct of a vector. */
+    /** A printer of a struct in a vector. */
     @FunctionalInterface
     private interface Struct {
         void print(FlatBuffer.Vector all, int index);

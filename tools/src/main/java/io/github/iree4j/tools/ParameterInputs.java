@@ -13,7 +13,7 @@ final class ParameterInputs {
     @CommandLine.Spec(CommandLine.Spec.Target.MIXEE)
     private CommandLine.Model.CommandSpec spec;
 
-    @Option(names = "--parameters", paramLabel = "[SCOPE=]FILE", description = "A parameter file, with its scope.")
+    @Option(names = "--parameters", paramLabel = "[SCOPE=]FILE", description = "A parameter file, with a scope.")
     private List<String> flagged = new ArrayList<>();
 
     @Parameters(paramLabel = "[SCOPE=]FILE", description = "The same without the flag.", arity = "0..*")
@@ -26,10 +26,10 @@ final class ParameterInputs {
         // Accepted for compatibility with IREE's tools; archives are always mapped.
     }
 
-    /** An open file with its scope. */
+    /** An open file and the file's scope. */
     record Input(String scope, ParameterArchive archive) {}
 
-    /** Opens all files; the caller closes them. */
+    /** Opens all files, to be closed by the caller. */
     List<Input> open() {
         List<String> all = new ArrayList<>(flagged);
         all.addAll(named);

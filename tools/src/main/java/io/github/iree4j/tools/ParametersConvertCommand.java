@@ -26,12 +26,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * {@code iree4j parameters convert}: merges parameter files into one {@code .irpa}, with the flags of {@code
+ * {@code iree4j parameters convert}: merges parameter files into an {@code .irpa}, with the flags of {@code
  * iree-convert-parameters}.
  */
 @Command(
         name = "convert",
-        description = "Writes the parameters of one or more files (.irpa, .gguf, .safetensors) to one .irpa archive.",
+        description = "Writes the parameters of files (.irpa, .gguf, .safetensors) to a single .irpa archive.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -46,7 +46,7 @@ final class ParametersConvertCommand implements Runnable {
             names = {"-o", "--output"},
             required = true,
             paramLabel = "FILE",
-            description = "The archive to write. It may be one of the inputs.")
+            description = "The archive to write, possibly also an input.")
     private Path output;
 
     @Option(names = "--exclude", paramLabel = "KEY", description = "Leaves a parameter out.")
@@ -55,14 +55,14 @@ final class ParametersConvertCommand implements Runnable {
     @Option(names = "--rename", paramLabel = "OLD=NEW", description = "Gives a parameter another key.")
     private List<String> renamings = new ArrayList<>();
 
-    @Option(names = "--strip", description = "Replaces all parameters with zeros, which take no space in the archive.")
+    @Option(names = "--strip", description = "Replaces all parameters with zeros, taking no space in the archive.")
     private boolean strip;
 
     @Option(
             names = "--splat",
             paramLabel = "KEY[=TYPE=VALUE]",
             description =
-                    "Replaces a parameter with zeros, or with one repeated value: KEY=f32=4.5, KEY=i8=3, KEY=x32=CAFEF00D.")
+                    "Replaces a parameter with zeros, or with a repeated value: KEY=f32=4.5, KEY=i8=3, KEY=x32=CAFEF00D.")
     private List<String> splats = new ArrayList<>();
 
     @Option(names = "--quiet", description = "Does not print the table of the archive written.")
@@ -114,7 +114,7 @@ final class ParametersConvertCommand implements Runnable {
                 if (other != null) {
                     throw new IreeException(
                             StatusCode.ALREADY_EXISTS,
-                            "parameter '%s' is in '%s' and in '%s'; use --exclude or --rename, or convert them one by one"
+                            "parameter '%s' is in '%s' and in '%s'; use --exclude or --rename, or convert the files separately"
                                     .formatted(name, other, input.archive().path()));
                 }
                 byte[] pattern = patterns.getOrDefault(key, patterns.get(name));
@@ -124,7 +124,7 @@ final class ParametersConvertCommand implements Runnable {
         if (!unused.isEmpty()) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
-                    "flags name parameters that no file contains: %s; 'iree4j parameters dump' lists the existing ones"
+                    "flags name parameters missing in all files: %s; 'iree4j parameters dump' lists the existing parameters"
                             .formatted(String.join(", ", unused)));
         }
         return entries;
@@ -163,7 +163,7 @@ final class ParametersConvertCommand implements Runnable {
         return patterns;
     }
 
-    /** A value as {@code type=value}; {@code x32=} and the like give its bits in hexadecimal. */
+    /** Reads {@code type=value}; {@code x32=} and the like give the bits in hexadecimal. */
     private byte[] pattern(String typed) {
         int equals = typed.indexOf('=');
         if (equals < 0) {
@@ -175,7 +175,7 @@ final class ParametersConvertCommand implements Runnable {
                 int size = Integer.parseInt(typed.substring(1, equals)) / Byte.SIZE;
                 byte[] bytes = HexFormat.of().parseHex("0".repeat(Math.max(0, 2 * size - digits.length())) + digits);
                 if (bytes.length != size) {
-                    throw wrong("--splat value '%s' does not fit its type".formatted(typed));
+                    throw wrong("--splat value '%s' does not fit the type".formatted(typed));
                 }
                 byte[] little = new byte[size];
                 for (int i = 0; i < size; i++) {

@@ -21,11 +21,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j parameters create}: writes an archive of zeros and patterns, with the flags of {@code iree-create-parameters}. */
+/** {@code iree4j parameters create}: writes zeros and patterns, with the flags of {@code iree-create-parameters}. */
 @Command(
         name = "create",
-        description =
-                "Writes an .irpa archive of parameters that are zero or repeat a value, for tests without real ones.",
+        description = "Writes an .irpa archive of zeros and repeated values, for tests without real parameters.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -39,20 +38,20 @@ final class ParametersCreateCommand implements Runnable {
     @Option(
             names = "--data",
             paramLabel = "KEY=SHAPExTYPE[=VALUE]",
-            description = "A parameter whose bytes are in the file: zeros, or one repeated value.")
+            description = "A parameter with bytes in the file: zeros, or a repeated value.")
     private List<String> stored = new ArrayList<>();
 
     @Option(
             names = "--splat",
             paramLabel = "KEY=SHAPExTYPE=VALUE",
-            description = "A parameter that repeats a value and takes no room in the file.")
+            description = "A parameter with a repeated value, taking no room in the file.")
     private List<String> splats = new ArrayList<>();
 
     @Option(
             names = "--alignment",
             paramLabel = "BYTES",
             defaultValue = "64",
-            description = "Alignment of data: 64, as programs on the CPU want it.")
+            description = "Alignment of data: 64, as required by programs on the CPU.")
     private int alignment;
 
     @Option(names = "--quiet", description = "Does not print the table of the archive written.")
@@ -116,7 +115,7 @@ final class ParametersCreateCommand implements Runnable {
         }
         String type = declaration.group(2);
         try (Tensor eight = Tensor.parse("8x" + type)) {
-            long length = eight.byteSize(); // of one element, in bits
+            long length = eight.byteSize(); // of an element, in bits
             for (String dimension : declaration.group(1).split("x", 0)) {
                 if (!dimension.isEmpty()) {
                     length = Math.multiplyExact(length, Long.parseLong(dimension));
@@ -140,7 +139,7 @@ final class ParametersCreateCommand implements Runnable {
         }
     }
 
-    /** The bytes, in a file without a name: an archive may be larger than memory. */
+    /** Returns the bytes, in an unnamed file: an archive may be larger than memory. */
     private MemorySegment contents(Declared declared, Arena arena) throws IOException {
         Path directory = output.toAbsolutePath().getParent();
         Path file = Files.createTempFile(directory, "." + output.getFileName(), ".data");

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "dump",
         description =
-                "Lists the parameters of files: where they start and end, their lengths, types, shapes and keys. Recognises the format by the contents.",
+                "Lists the parameters of files: start, end, length, type, shape and key of each. Recognises the format by the contents.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -39,7 +39,7 @@ final class ParametersDumpCommand implements Runnable {
     @Option(
             names = "--extract",
             paramLabel = "[SCOPE::]KEY=FILE",
-            description = "Writes the bytes of a parameter to a file. Repeat it for several.")
+            description = "Writes the bytes of a parameter to a file. Repeat for several.")
     private List<String> extractions = new ArrayList<>();
 
     ParametersDumpCommand() {}
@@ -87,7 +87,8 @@ final class ParametersDumpCommand implements Runnable {
         }
         throw new IreeException(
                 StatusCode.NOT_FOUND,
-                "no file of scope '%s' has parameter '%s'; the table lists the existing ones".formatted(scope, key));
+                "no file of scope '%s' has parameter '%s'; the table lists the existing parameters"
+                        .formatted(scope, key));
     }
 
     private static byte[] bytes(ParameterEntry entry, long at, int size) {

@@ -27,28 +27,28 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The flags for the program and its devices, shared by all commands that run programs. */
+/** The flags for the program and the devices, shared by all commands running programs. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ProgramFlags {
     @Option(
             names = "--module",
             paramLabel = "FILE",
             description =
-                    "A .vmfb, or - for standard input. Repeat it for several modules: later ones may import from earlier ones.")
+                    "A .vmfb, or - for standard input. Repeat for several modules: a module may import from earlier modules.")
     private List<String> modules = new ArrayList<>();
 
     @Option(
             names = "--parameters",
             paramLabel = "[SCOPE=]FILE",
             description =
-                    "A parameter file (.irpa, .gguf or .safetensors), with its scope in the program. Repeat it for several; the first file of a scope that contains a parameter provides it.")
+                    "A parameter file (.irpa, .gguf or .safetensors), with a scope in the program. Repeat for several; within a scope, the first file with a parameter provides the parameter.")
     private List<String> parameters = new ArrayList<>();
 
     @Option(
             names = "--device",
             paramLabel = "[NAME=]DEVICE",
             description =
-                    "A device, see 'iree4j devices', optionally with a name. Default: local. Repeat it for a program that was compiled for several devices, in the order of its targets; a device may be repeated.")
+                    "A device, see 'iree4j devices', optionally with a name. Default: local. Repeat for a program compiled for several devices, in the order of the targets; a device may be repeated.")
     private List<String> devices = new ArrayList<>();
 
     @Option(
@@ -56,12 +56,12 @@ final class ProgramFlags {
             split = ",",
             paramLabel = "FORMAT",
             description =
-                    "The executable formats that may run, such as vmvx-bytecode-fb. Default: all that the devices support except system-elf-*, shared libraries, which can run any code while they are loaded.")
+                    "The executable formats allowed to run, such as vmvx-bytecode-fb. Default: all formats of the devices except system-elf-*: shared libraries can run any code when loaded.")
     private List<String> executableFormats = new ArrayList<>();
 
     @Option(
             names = "--parameter_progress",
-            description = "Reports opened parameter files and their load progress on standard error.")
+            description = "Reports opened parameter files and load progress on standard error.")
     private boolean parameterProgress;
 
     @Mixin
@@ -80,7 +80,7 @@ final class ProgramFlags {
             description = "Whether modules are read (the default) or mapped; mapped files must not change.")
     private ModuleMode moduleMode = ModuleMode.preload;
 
-    /** In the spelling of IREE's tools. */
+    /** The modes, in the spelling of IREE's tools. */
     enum ModuleMode {
         preload,
         mmap
@@ -100,7 +100,7 @@ final class ProgramFlags {
         return openDevices();
     }
 
-    /** As {@link #open}, for a command with modules besides those of {@code --module}. */
+    /** As {@link #open}, for a command with modules besides {@code --module}. */
     IreeRuntime openDevices() {
         IreeRuntime.Builder builder = IreeRuntime.builder();
         topology.apply(builder);
@@ -114,7 +114,7 @@ final class ProgramFlags {
             if (uri.isEmpty() || name.isEmpty()) {
                 throw new ParameterException(
                         spec.commandLine(),
-                        "'--device=%s' names no %s; write --device=DEVICE or --device=NAME=DEVICE, such as --device=%s=local ('iree4j devices' lists them)"
+                        "'--device=%s' names no %s; write --device=DEVICE or --device=NAME=DEVICE, such as --device=%s=local ('iree4j devices' lists the devices)"
                                 .formatted(device, uri.isEmpty() ? "device" : "name", name.isEmpty() ? "a" : name));
             }
             names.add(name); // a duplicate name is rejected when the runtime is built
@@ -132,15 +132,15 @@ final class ProgramFlags {
         return name;
     }
 
-    /** Options with the modules and parameters; the command may add to them. */
+    /** Returns options with the modules and parameters, for the command to extend. */
     ProgramOptions.Builder options() throws IOException {
         return options(null);
     }
 
     /**
-     * Options with the command's own modules, those of the flags, and the parameters; the command may add to them.
+     * Returns options with the given modules, the flags' modules and the parameters, for the command to extend.
      *
-     * @param last a file that comes after the modules; null for none
+     * @param last a file after the modules; null for none
      */
     ProgramOptions.Builder options(@Nullable String last, VmModule... before) throws IOException {
         ProgramOptions.Builder builder = ProgramOptions.builder();
@@ -163,7 +163,7 @@ final class ProgramFlags {
     private void module(ProgramOptions.Builder builder, String module) throws IOException {
         if (module.equals("-")) {
             if (standardInput == null) {
-                standardInput = System.in.readAllBytes(); // read once, however often it is loaded
+                standardInput = System.in.readAllBytes(); // read once, however often loaded
             }
             builder.module("standard input", standardInput);
         } else if (moduleMode == ModuleMode.preload) {
@@ -186,7 +186,7 @@ final class ProgramFlags {
         err.flush();
     }
 
-    /** What {@code [SCOPE=]FILE} names. */
+    /** The scope and file named by {@code [SCOPE=]FILE}. */
     record ScopedFile(String scope, Path path) {
         static ScopedFile of(String text) {
             int equals = text.indexOf('=');
@@ -202,7 +202,7 @@ final class ProgramFlags {
                 .toList();
     }
 
-    /** The named function, or the only one. */
+    /** Returns the named function, or the only function. */
     static ProgramFunction function(Program program, @Nullable String name) {
         if (name != null && !name.isEmpty()) {
             return program.function(name);
@@ -211,7 +211,7 @@ final class ProgramFlags {
         if (candidates.size() != 1) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "module '%s' exports %d functions; choose one with --function= (%s)"
+                    "module '%s' exports %d functions; choose with --function= (%s)"
                             .formatted(
                                     program.name(),
                                     candidates.size(),

@@ -16,8 +16,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "ptx",
         description =
-                "Packs kernels in PTX into an executable of format cuda-nvptx-fb. Its exports are the entries, in "
-                        + "order; their parameters are buffers (.u64), then constants (.u32), and .reqntid is the size of a workgroup.",
+                "Packs kernels in PTX into an executable of format cuda-nvptx-fb. The exports are the entries, in "
+                        + "order; an entry's parameters are buffers (.u64), then constants (.u32), and .reqntid is the size of a workgroup.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class PtxCommand implements Runnable {
@@ -49,7 +49,7 @@ final class PtxCommand implements Runnable {
         }
     }
 
-    /** Validates a text; names its file in failures. */
+    /** Validates a text; names the file in failures. */
     private static void check(Path source, String text) {
         try {
             PtxExecutable.of(List.of(text));

@@ -27,12 +27,12 @@ public final class PtxExecutable {
     private PtxExecutable() {}
 
     /**
-     * Makes an executable of PTX. Its exports are the entries, in order. Their parameters are 64-bit addresses of buffers, then 32-bit
-     * constants; {@code .reqntid} gives the size of a block.
+     * Makes an executable of PTX. The exports are the entries, in order. An entry's parameters are 64-bit addresses of
+     * buffers, then 32-bit constants; {@code .reqntid} gives the size of a block.
      *
      * @param sources PTX
      * @return an executable of format {@code cuda-nvptx-fb}
-     * @throws IreeException INVALID_ARGUMENT for an entry that is otherwise, naming it
+     * @throws IreeException INVALID_ARGUMENT for any other entry, with the entry's name
      */
     public static byte[] of(List<String> sources) {
         List<Table> kernels = new ArrayList<>();
@@ -45,7 +45,7 @@ public final class PtxExecutable {
             }
             if (kernels.size() == before) {
                 throw new IreeException(
-                        StatusCode.INVALID_ARGUMENT, "PTX has no .entry; declare its kernels '.visible .entry'");
+                        StatusCode.INVALID_ARGUMENT, "PTX has no .entry; declare the kernels '.visible .entry'");
             }
             modules.add(new Table().text(0, source));
         }
@@ -71,7 +71,7 @@ public final class PtxExecutable {
         Matcher block = BLOCK.matcher(directives);
         if (!block.find()) {
             throw invalid(
-                    name, "does not say how many threads a block has; add '.reqntid x, y, z' after its parameters");
+                    name, "does not say how many threads a block has; add '.reqntid x, y, z' after the parameters");
         }
         checkLimit(name, "buffers", buffers, CommandBuffer.MAXIMUM_BINDINGS);
         checkLimit(name, "constants", constants, CommandBuffer.MAXIMUM_CONSTANTS);

@@ -19,11 +19,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j record}: calls a function, and records what the scheduler and the pools do. */
+/** {@code iree4j record}: calls a function, and records the actions of the scheduler and the pools. */
 @Command(
         name = "record",
         description = {
-            "Calls a function of a compiled module and records what the scheduler and the memory pools do.",
+            "Calls a function of a compiled module and records the actions of the scheduler and the memory pools.",
             "'iree4j explain', 'replay' and 'export' read the file."
         },
         mixinStandardHelpOptions = true,
@@ -39,7 +39,7 @@ final class RecordCommand implements Callable<Integer> {
     @Option(
             names = "--function",
             paramLabel = "NAME",
-            description = "The function to call. Optional when the last module exports only one.")
+            description = "The function to call. Optional when the last module exports a single function.")
     private @Nullable String function;
 
     @Option(names = "--input", paramLabel = "VALUE", description = "An argument, as for 'iree4j run'.")
@@ -49,21 +49,21 @@ final class RecordCommand implements Callable<Integer> {
             names = "--recording",
             paramLabel = "FILE",
             required = true,
-            description = "Where the recording goes; replaced if it exists.")
+            description = "The file of the recording. An existing file is replaced.")
     private Path file;
 
     @Option(
             names = "--max_bytes",
             paramLabel = "N",
             defaultValue = "268435456",
-            description = "Maximum size of the file; records beyond it are counted. Default: ${DEFAULT-VALUE}.")
+            description = "Maximum size of the file; further records are only counted. Default: ${DEFAULT-VALUE}.")
     private long maximumBytes;
 
     @Option(
             names = "--repetitions",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Number of calls, one after the other. Default: ${DEFAULT-VALUE}.")
+            description = "Number of calls, in sequence. Default: ${DEFAULT-VALUE}.")
     private int repetitions;
 
     RecordCommand() {}

@@ -11,18 +11,18 @@ import java.nio.file.Path;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The flags of commands that read a recording. */
+/** The flags of commands reading a recording. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RecordingFlags {
     @Parameters(index = "0", paramLabel = "FILE", description = "A recording, or a capture of IREE (.ireereplay).")
     private Path file;
 
-    @Option(names = "--salvage", description = "Reads a damaged or truncated file as far as it is whole.")
+    @Option(names = "--salvage", description = "Reads a damaged or truncated file up to the first damage.")
     private boolean salvage;
 
     RecordingFlags() {}
 
-    /** Reads the recording, or an {@code .ireereplay} file as one; says then what that leaves out. */
+    /** Reads the recording, or converts an {@code .ireereplay} file and prints the omissions. */
     FlightRecording read(PrintWriter err) {
         try {
             return readFile(err);

@@ -25,13 +25,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j replay}: repeats a recording on the scheduler, as it was or with other hardware. */
+/** {@code iree4j replay}: repeats a recording on the scheduler, with the recorded or other hardware. */
 @Command(
         name = "replay",
         description = {
             "Repeats a recording on the scheduler, with operations that do nothing, and compares decisions and frontiers.",
-            "With --device: on the queues of a device, with fills in place of what the operations did.",
-            "With other hardware: says how long it would have taken. The exit status is 1 when a replay differs."
+            "With --device: on the queues of a device, with fills in place of the recorded operations.",
+            "With other hardware: estimates the duration. The exit status is 1 when a replay differs."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -49,15 +49,14 @@ final class ReplayCommand implements Callable<Integer> {
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "Repeats it on this device, see 'iree4j devices', opened once for each recorded one. Repeat it for several: recorded devices take them in turn.")
+                    "Repeats the recording on this device, see 'iree4j devices', opened once for each recorded device. Repeat for several devices, assigned in turn to the recorded devices.")
     private List<String> targets = new ArrayList<>();
 
     @Option(
             names = "--patience",
             paramLabel = "SECONDS",
             defaultValue = "60",
-            description =
-                    "With --device: how long the end of an operation may be waited for. Default: ${DEFAULT-VALUE}.")
+            description = "With --device: the longest wait for the end of an operation. Default: ${DEFAULT-VALUE}.")
     private int patience;
 
     @Option(names = "--queues", paramLabel = "N", description = "Number of queues of each device.")
@@ -83,7 +82,7 @@ final class ReplayCommand implements Callable<Integer> {
             if (modelled) {
                 throw new CommandLine.ParameterException(
                         spec.commandLine(),
-                        "--device repeats what was recorded; leave out --queues, --devices and --memory");
+                        "--device repeats the recording unchanged; leave out --queues, --devices and --memory");
             }
             DeviceReplay replay = onDevices(recording);
             out.println(json ? json(replay) : replay.toString());
@@ -177,7 +176,7 @@ final class ReplayCommand implements Callable<Integer> {
     private static String text(Forecast forecast) {
         return String.format(
                 Locale.ROOT,
-                "recorded %s; the model of that %s; with the other hardware %s, %.2f times the model's%s",
+                "recorded %s; modelled %s; with the other hardware %s, %.2f times the model%s",
                 Explanation.duration(forecast.recorded()),
                 Explanation.duration(forecast.model()),
                 Explanation.duration(forecast.forecast()),

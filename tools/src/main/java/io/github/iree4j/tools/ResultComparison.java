@@ -7,24 +7,25 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Compares results with what {@code --expected_output=} says, and describes the differences as {@code iree-run-module} does. */
+/** Compares results with {@code --expected_output=}, and describes differences like {@code iree-run-module}. */
 final class ResultComparison {
     private static final int SHOWN_ELEMENTS = 1024;
 
     /**
-     * How close floating-point elements must be: {@code |actual - expected| <= absolute + relative * |expected|}; NaN equals NaN.
+     * A tolerance of floating-point elements: {@code |actual - expected| <= absolute + relative * |expected|}; NaN
+     * equals NaN.
      *
      * @param exact compare bits instead
      * @param f16 absolute, for f16
      * @param f32 absolute, for f32
      * @param f64 absolute, for f64
      * @param bf16 absolute, for bf16
-     * @param relative for all of them
+     * @param relative for all types
      */
     record Tolerance(boolean exact, double f16, double f32, double f64, double bf16, double relative) {
         static final Tolerance DEFAULT = new Tolerance(false, 0.001, 0.0001, 0.0001, 0.01, 1e-5);
 
-        /** The absolute tolerance of a type, or -1 when its elements are compared bit by bit. */
+        /** The absolute tolerance of a type, or -1 when elements are compared bit by bit. */
         private double absolute(ElementType type) {
             if (exact) {
                 return -1;
@@ -52,7 +53,7 @@ final class ResultComparison {
         this.out = out;
     }
 
-    /** Returns whether all match; describes the differences. */
+    /** Returns whether all results match; describes the differences. */
     boolean compare(List<Object> expected, List<@Nullable Object> actual) {
         if (expected.size() != actual.size()) {
             out.append(

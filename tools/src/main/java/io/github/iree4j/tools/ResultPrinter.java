@@ -6,7 +6,7 @@ import io.github.iree4j.vm.VmBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Writes results as {@code iree-run-module} prints them. */
+/** Writes results in the format of {@code iree-run-module}. */
 final class ResultPrinter {
     private final int maximumElements;
 
@@ -14,7 +14,7 @@ final class ResultPrinter {
         this.maximumElements = maximumElements;
     }
 
-    /** One line {@code result[0]: hal.buffer_view}, then the elements. */
+    /** Returns a line {@code result[0]: hal.buffer_view}, then the elements. */
     String print(String name, List<?> values) {
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < values.size(); i++) {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j run}: calls one function of a module, with the flags and the output of {@code iree-run-module}. */
+/** {@code iree4j run}: calls a function of a module, with the flags and the output of {@code iree-run-module}. */
 @Command(
         name = "run",
         description = "Calls a function of a compiled module.",
@@ -25,9 +25,9 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         footer = {
             "",
-            "Values: 3.14 for a primitive; 2x2xi32=1 2 3 4 or 2x2xi32=[1 2][3 4] for a tensor; 4xf32=2 all of one value;",
-            "2x2xi32 zeros; 2x2xi32=@file.bin bytes of a file (+file.bin its next bytes); @file.npy an array of a file",
-            "(+file.npy its next one, *file.npy all further ones); &4xf32 storage for a result; (null)."
+            "Values: 3.14 for a primitive; 2x2xi32=1 2 3 4 or 2x2xi32=[1 2][3 4] for a tensor; 4xf32=2 a repeated value;",
+            "2x2xi32 zeros; 2x2xi32=@file.bin bytes of a file (+file.bin the next bytes); @file.npy an array of a file",
+            "(+file.npy the next array, *file.npy all further arrays); &4xf32 storage for a result; (null)."
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RunCommand implements Callable<Integer> {
@@ -41,20 +41,20 @@ final class RunCommand implements Callable<Integer> {
             names = "--function",
             paramLabel = "NAME",
             description =
-                    "The function to call, as name or module.name. Optional when the last module exports only one.")
+                    "The function to call, as name or module.name. Optional when the last module exports a single function.")
     private @Nullable String function;
 
     @Option(
             names = "--input",
             paramLabel = "VALUE",
-            description = "An argument. Repeat it in the order of the arguments.")
+            description = "An argument. Repeat for more, in the order of the arguments.")
     private List<String> inputs = new ArrayList<>();
 
     @Option(
             names = "--output",
             paramLabel = "WHERE",
             description =
-                    "Destination of a result, in order: empty for none, - to print it, @FILE to write it, +FILE to append it; "
+                    "Destination of a result, in order: empty for none, - to print, @FILE to write, +FILE to append; "
                             + "a .npy file includes shape and type, any other file has only bytes.")
     private List<String> outputs = new ArrayList<>();
 
@@ -62,7 +62,7 @@ final class RunCommand implements Callable<Integer> {
             names = "--expected_output",
             paramLabel = "VALUE",
             description =
-                    "The expected value of a result, in order; (ignored) for any. The exit status is 1 when one differs.")
+                    "The expected value of a result, in order; (ignored) for any. The exit status is 1 when a result differs.")
     private List<String> expectedOutputs = new ArrayList<>();
 
     @Option(

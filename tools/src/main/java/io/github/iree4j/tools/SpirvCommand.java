@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
 /** {@code iree4j spirv}: packs compute shaders into an executable for programs written in VMASM. */
 @Command(
         name = "spirv",
-        description = "Packs compute shaders in SPIR-V into an executable of format vulkan-spirv-fb. Its exports are "
-                + "the entry points, in the order given, with the buffers and push constants that they use.",
+        description = "Packs compute shaders in SPIR-V into an executable of format vulkan-spirv-fb. The exports are "
+                + "the entry points, in the given order, with the buffers and push constants of each.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SpirvCommand implements Runnable {
@@ -51,11 +51,11 @@ final class SpirvCommand implements Runnable {
         }
     }
 
-    /** Validates a module; names its file in failures. */
+    /** Validates a module; names the file in failures. */
     private static void check(Path source, MemorySegment module) {
         try {
             if (SpirvModule.read(module, new int[0]).entryPoints().isEmpty()) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it has no compute entry point");
+                throw new IreeException(StatusCode.INVALID_ARGUMENT, "the module has no compute entry point");
             }
         } catch (IreeException e) {
             throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);

@@ -10,7 +10,7 @@ import picocli.CommandLine.Parameters;
 /** {@code iree4j topology}: prints the placement of workers on this machine. */
 @Command(
         name = "topology",
-        description = "Prints the placement of workers on the processors of this machine that the process may use.",
+        description = "Prints the placement of workers on the processors available to the process.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TopologyCommand implements Runnable {
@@ -27,7 +27,7 @@ final class TopologyCommand implements Runnable {
 
     @Option(
             names = "--specification",
-            description = "Prints one line that this command and the runtime accept as a specification.")
+            description = "Prints a single line, accepted as a specification by this command and the runtime.")
     private boolean oneLine;
 
     TopologyCommand() {}

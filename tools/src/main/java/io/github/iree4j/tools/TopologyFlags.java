@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** Where workers run, with the flags of IREE's runners; see {@code iree4j topology}. */
+/** The placement of workers, with the flags of IREE's runners; see {@code iree4j topology}. */
 final class TopologyFlags {
-    private static final int MOST_GROUPS = 64; // unless said
+    private static final int MOST_GROUPS = 64; // the default
 
     @Option(names = "--task_topology_group_count", paramLabel = "N", description = "The number of workers, anywhere.")
     private int groups;
@@ -17,7 +17,7 @@ final class TopologyFlags {
     @Option(
             names = "--task_topology_cpu_ids",
             paramLabel = "CPUS",
-            description = "A worker on each of these processors, such as 0,2-3. Repeat it for more.")
+            description = "A worker on each of these processors, such as 0,2-3. Repeat for more.")
     private List<String> processors = new ArrayList<>();
 
     @Option(names = "--task_topology_max_group_count", paramLabel = "N", description = "The most workers.")
@@ -26,13 +26,13 @@ final class TopologyFlags {
     @Option(
             names = "--task_topology_nodes",
             paramLabel = "NODES",
-            description = "NUMA nodes of the workers, such as 0,1. Default: all that the process may use.")
+            description = "NUMA nodes of the workers, such as 0,1. Default: all nodes available to the process.")
     private String nodes = "";
 
     @Option(
             names = "--task_topology_performance_level",
             paramLabel = "any|low|high",
-            description = "Which cores have workers.")
+            description = "The cores with workers.")
     private String level = "any";
 
     @Option(
@@ -43,7 +43,7 @@ final class TopologyFlags {
 
     TopologyFlags() {}
 
-    /** Applies what is not as it is anyway. */
+    /** Applies the flags not set to the default. */
     void apply(IreeRuntime.Builder builder) {
         if (groups > 0) {
             builder.topology(Topology.of("workers=" + groups));

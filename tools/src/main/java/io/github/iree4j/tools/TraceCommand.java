@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "trace",
         description = {
-            "Calls a function of a compiled module, or only loads it, and prints every call of a function or an import, nested, with arguments and results.",
+            "Calls a function of a compiled module, or only loads the module, and prints every call of a function or an import, nested, with arguments and results.",
             "Traced programs are interpreted; 'iree4j run' runs the same program at full speed."
         },
         mixinStandardHelpOptions = true,
@@ -38,7 +38,7 @@ final class TraceCommand implements Callable<Integer> {
     @Option(
             names = "--function",
             paramLabel = "NAME",
-            description = "The function to call. Optional when the last module exports only one.")
+            description = "The function to call. Optional when the last module exports a single function.")
     private @Nullable String function;
 
     @Option(names = "--input", paramLabel = "VALUE", description = "An argument, as for 'iree4j run'.")
@@ -50,7 +50,7 @@ final class TraceCommand implements Callable<Integer> {
     @Option(
             names = "--filter",
             paramLabel = "REGEX",
-            description = "Prints only calls of functions whose name (module.function) contains a match.")
+            description = "Prints only calls of functions with a match in the name (module.function).")
     private @Nullable String filter;
 
     @Option(

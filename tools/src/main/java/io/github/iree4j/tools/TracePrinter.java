@@ -26,8 +26,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints calls as they happen, nested. A leaf call is one line; others are a block. Values are bounded in length, calls
- * in number.
+ * Prints calls as they happen, nested. A leaf call is a line, any other call a block. Values are bounded in length,
+ * calls in number.
  */
 final class TracePrinter implements CallTracer {
     /** Maximum number of objects numbered for identification; more would retain too much memory. */
@@ -96,7 +96,7 @@ final class TracePrinter implements CallTracer {
                 " !! " + bounded(failure.toString().lines().findFirst().orElse(""), MAX_LINE));
     }
 
-    /** Prints the open call, and how much was omitted. */
+    /** Prints the open call, and the number of omitted lines. */
     synchronized void finish() {
         openBlock();
         if (hidden > 0) {
@@ -110,7 +110,7 @@ final class TracePrinter implements CallTracer {
         return depth <= maxDepth && wanted.test(function);
     }
 
-    /** An event occurs within the call entered last. */
+    /** Opens a block for the call entered last, at an event within the call. */
     private void openBlock() {
         if (open != null) {
             print(openDepth, open + " {");
@@ -182,7 +182,7 @@ final class TracePrinter implements CallTracer {
         return type.append(view.elementType()).toString();
     }
 
-    /** A short constant as text, such as a device key or a format; else its first bytes. */
+    /** A short constant as text, such as a device key or a format; else the first bytes. */
     private static String contents(VmBuffer buffer) {
         MemorySegment bytes = buffer.segment();
         int size = (int) Math.min(bytes.byteSize(), MAX_TEXT);
@@ -204,7 +204,7 @@ final class TracePrinter implements CallTracer {
                         bytes.byteSize() > shown ? "..." : "");
     }
 
-    /** The name of an object in this trace: its type and a unique number. */
+    /** The name of an object in this trace: type and unique number. */
     private String name(Object object, String type) {
         String known = names.get(object);
         if (known != null) {

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "verify",
         description =
-                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 if there are any. Says for which GPUs of NVIDIA and AMD there is code. Warns of modules that load but may compute wrong results.",
+                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 for any finding. Lists the GPUs of NVIDIA and AMD with code. Warns of loadable modules with possibly wrong results.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class VerifyCommand implements Callable<Integer> {
@@ -61,7 +61,7 @@ final class VerifyCommand implements Callable<Integer> {
         return status;
     }
 
-    /** What is wrong with a module; if nothing is, for which GPUs it has code, by format, and what may be wrong. */
+    /** The findings of a module; without findings, the GPUs with code, by format, and warnings. */
     private record Verified(List<Finding> findings, Map<String, Set<String>> code, List<String> warnings) {
         static Verified of(ModuleDef module) {
             Map<String, Set<String>> code = new TreeMap<>();

@@ -36,7 +36,7 @@ class HsacoCommandTest {
                 directory.resolve("cut.hsaco"), Arrays.copyOf(Files.readAllBytes(Path.of(code("gfx90a"))), 300));
         CommandLineRun refused = CommandLineRun.iree4j("hsaco", "-o", directory + "/x", cut.toString());
         assertThat(refused.status()).isEqualTo(1);
-        assertThat(refused.err()).contains("cut.hsaco' cannot be packed: ", "it is cut off: it has 300 bytes");
+        assertThat(refused.err()).contains("cut.hsaco' cannot be packed: ", "the file is cut off after 300 bytes");
         CommandLineRun none = CommandLineRun.iree4j("hsaco", "-o", directory + "/x", directory + "/none.hsaco");
         assertThat(none.status()).isEqualTo(1);
         assertThat(none.err()).contains("NOT_FOUND").contains("none.hsaco");

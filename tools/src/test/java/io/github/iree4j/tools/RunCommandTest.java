@@ -201,7 +201,7 @@ class RunCommandTest {
                 "--input=4xf32=1 2 3 | OUT_OF_RANGE; '1 2 3' has 3 elements",
                 "--input=4xf32=1 2 3 x | INVALID_ARGUMENT; element 3, 'x'",
                 "--input= | INVALID_ARGUMENT; no value specified",
-                "--input=7 | INVALID_ARGUMENT; a tensor needs at least its shape and type",
+                "--input=7 | INVALID_ARGUMENT; a tensor needs at least shape and type",
                 "--input=@none.npy | NOT_FOUND; file 'none.npy' does not exist",
                 "--input=@none.txt | UNIMPLEMENTED; 'none.txt' does not declare shape and type",
                 "--input=4xf32=@none.bin | NOT_FOUND; file 'none.bin' does not exist"
@@ -267,7 +267,7 @@ class RunCommandTest {
                         .status())
                 .isZero();
         assertThat(add("--input=*" + npy, B).err())
-                .startsWith("INVALID_ARGUMENT; function takes 2 values; this value exceeds them");
+                .startsWith("INVALID_ARGUMENT; function takes 2 values, no more");
         assertThat(add("--input=4xf32=@" + bin, "--input=8xf32=+" + bin).err())
                 .startsWith("OUT_OF_RANGE; '" + bin + "' for 8xf32: tensor 8xf32: the data ends after 16 of 32 bytes");
         assertThat(add("--input=*" + npy, "--input=+" + npy).status()).isEqualTo(1);

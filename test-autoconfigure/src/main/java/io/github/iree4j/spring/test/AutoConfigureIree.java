@@ -32,11 +32,11 @@ public @interface AutoConfigureIree {
     Clock clock() default Clock.AUTOMATIC;
 
     /**
-     * A flight recording that the test examines: it is replayed on the scheduler, and its {@code FlightRecording}, {@code
+     * A flight recording for the test to examine, replayed on the scheduler; {@code FlightRecording}, {@code
      * OperationGraph} and {@code Replay} are beans.
      *
-     * @return a resource location: a path of the class path, for example {@code slow.iree4j}, or one with a prefix, for
-     *     example {@code file:recordings/slow.iree4j}; none by default
+     * @return a resource location: a path of the class path, for example {@code slow.iree4j}, or a location with a
+     *     prefix, for example {@code file:recordings/slow.iree4j}; none by default
      */
     String recording() default "";
 

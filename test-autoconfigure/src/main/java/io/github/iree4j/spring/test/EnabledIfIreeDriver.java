@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Runs a test only where a driver is available; elsewhere it is skipped with the driver's reason. A CI job with the
- * hardware sets {@code -Diree.require=cuda}, so that an unavailable driver fails the test instead.
+ * Runs a test only where a driver is available; elsewhere the test is skipped with the driver's reason. A CI job with
+ * the hardware sets {@code -Diree.require=cuda} to fail the test instead.
  */
 @Documented
 @Inherited
@@ -21,7 +21,7 @@ public @interface EnabledIfIreeDriver {
     /**
      * The driver.
      *
-     * @return its name, such as {@code cuda}
+     * @return the name, such as {@code cuda}
      */
     String value();
 }

@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scripted function: each {@code returns}, {@code answers} or {@code fails} applies to one call, the last one to all
+ * A scripted function: each {@code returns}, {@code answers} or {@code fails} applies to a single call, the last to all
  * later calls. Thread-safe.
  */
 public final class FakeFunction {
@@ -53,7 +53,7 @@ public final class FakeFunction {
     /**
      * Makes the next call return values.
      *
-     * @param values one for each result: numbers, or tensors, which remain owned by the test and must not be closed
+     * @param values a number or tensor for each result; tensors remain owned by the test and must not be closed
      * @return this
      */
     public FakeFunction returns(Object... values) {
@@ -62,9 +62,9 @@ public final class FakeFunction {
     }
 
     /**
-     * Makes the next call compute its results.
+     * Makes the next call compute the results.
      *
-     * @param answer computes the results from the inputs: numbers, and tensors, which are valid only while it runs
+     * @param answer computes the results from the inputs: numbers, and tensors valid only during the computation
      * @return this
      */
     public synchronized FakeFunction answers(Function<List<Object>, List<?>> answer) {
@@ -73,7 +73,7 @@ public final class FakeFunction {
     }
 
     /**
-     * Makes the next call compute one tensor.
+     * Makes the next call compute a single tensor.
      *
      * @param answer computes the result from the first input
      * @return this

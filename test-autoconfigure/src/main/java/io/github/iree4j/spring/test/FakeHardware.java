@@ -9,13 +9,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/** A virtual device whose second queue runs the work of scripted functions, one at a time, each for its duration. */
+/** A virtual device; the second queue runs the work of scripted functions in sequence, each for the given duration. */
 final class FakeHardware implements VirtualScript {
-    /** Queue 0 is that of programs. */
+    /** The index of the queue of scripted work; programs have queue 0. */
     private static final int SCRIPTED = 1;
 
     private final VirtualClock clock;
-    private final Deque<Long> durations = new ArrayDeque<>(); // in the order of submission; guarded by itself
+    private final Deque<Long> durations = new ArrayDeque<>(); // in the order of submission; guarded by the deque itself
     private volatile @Nullable VirtualDevice device;
 
     FakeHardware(VirtualClock clock) {
@@ -38,7 +38,7 @@ final class FakeHardware implements VirtualScript {
         return opened;
     }
 
-    /** Submits work of that duration, which then signals the fence. */
+    /** Submits work of the duration; the end of the work signals the fence. */
     void work(long nanos, Fence done) {
         synchronized (durations) { // work starts in the order of submission
             durations.add(nanos);

@@ -18,7 +18,7 @@ import io.github.iree4j.vm.VmWait;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A module whose functions wait for the virtual device, then follow their script. */
+/** A module of scripted functions: a call waits for the virtual device, then follows the script. */
 final class FakeModule {
     private final String program;
     private final FakeHardware hardware;
@@ -149,7 +149,7 @@ final class FakeModule {
         }
     }
 
-    /** Ready when the fence is reached or has failed. */
+    /** A wait, ready when the fence is reached or has failed. */
     private record FenceReached(Fence fence) implements VmWait, AwaitsFences {
         @Override
         public List<Fence> awaited() {

@@ -18,10 +18,10 @@ public final class FakeProgram {
     /**
      * Adds a function.
      *
-     * @param name its name
-     * @param signature its types in the compiler's syntax, such as {@code (tensor<?x64xf32>) -> tensor<?x10xf32>}, with
+     * @param name the name
+     * @param signature the types in the compiler's syntax, such as {@code (tensor<?x64xf32>) -> tensor<?x10xf32>}, with
      *     or without names
-     * @return the function, which has no script yet
+     * @return the function, without a script yet
      */
     public FakeFunction function(String name, String signature) {
         FakeFunction function = new FakeFunction(name, "sync func @%s%s".formatted(name, signature.strip()));
@@ -30,9 +30,9 @@ public final class FakeProgram {
     }
 
     /**
-     * Adds a function with shape variants among these; each call selects the variant that fits.
+     * Adds a function with shape variants among the added functions; each call selects the fitting variant.
      *
-     * @param options its name and its variants
+     * @param options the name and the variants
      * @return this
      */
     public FakeProgram variants(VariantOptions options) {

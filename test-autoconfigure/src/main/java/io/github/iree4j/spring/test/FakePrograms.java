@@ -14,7 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The scripted programs of a test. Calls take time on the clock of a virtual device, one at a time. Scripts stay until
+ * The scripted programs of a test. Calls take time on the clock of a virtual device, in sequence. Scripts stay until
  * the application context is closed or {@link #reset} is called. Thread-safe.
  */
 public final class FakePrograms {
@@ -32,10 +32,10 @@ public final class FakePrograms {
     }
 
     /**
-     * Loads a program under a name; replaces one of that name.
+     * Loads a program under a name, in place of any other program with the name.
      *
      * @param name as in {@code iree.modules}
-     * @param writer adds its functions
+     * @param writer adds the functions
      * @return this
      */
     public FakePrograms program(String name, Consumer<FakeProgram> writer) {
@@ -53,7 +53,7 @@ public final class FakePrograms {
     }
 
     /**
-     * Returns a function, to script its later calls.
+     * Returns a function, to script later calls.
      *
      * @param name the program's name, a dot, the function's name
      * @return the function
@@ -77,7 +77,7 @@ public final class FakePrograms {
     }
 
     /**
-     * Returns the device, for example to simulate its loss.
+     * Returns the device, for example to simulate a loss.
      *
      * @return borrowed
      */

@@ -17,7 +17,7 @@ public final class IreeAssertions {
      * Asserts on a runtime.
      *
      * @param actual the runtime
-     * @return its assertions
+     * @return the assertions
      */
     public static RuntimeAssert assertThat(IreeRuntime actual) {
         return new RuntimeAssert(actual);
@@ -27,7 +27,7 @@ public final class IreeAssertions {
      * Asserts on a timeline.
      *
      * @param actual the timeline
-     * @return its assertions
+     * @return the assertions
      */
     public static TimelineAssert assertThat(Timeline actual) {
         return new TimelineAssert(actual);
@@ -37,7 +37,7 @@ public final class IreeAssertions {
      * Asserts on the calls of scripted programs.
      *
      * @param actual the programs
-     * @return their assertions
+     * @return the assertions
      */
     public static CallsAssert assertThat(FakePrograms actual) {
         return new CallsAssert(actual);
@@ -50,7 +50,7 @@ public final class IreeAssertions {
         }
 
         /**
-         * Asserts that no tensor is open, and none was garbage-collected without being closed.
+         * Asserts that no tensor is open or was garbage-collected without being closed.
          *
          * @return this
          */
@@ -79,7 +79,7 @@ public final class IreeAssertions {
          */
         public TimelineAssert isAt(long value) {
             if (actual.value() != value) {
-                failWithMessage("expected the timeline to be at %d, but it is at %d", value, actual.value());
+                failWithMessage("expected the timeline to be at %d, but the value is %d", value, actual.value());
             }
             return this;
         }
@@ -92,7 +92,7 @@ public final class IreeAssertions {
          */
         public TimelineAssert hasReached(long value) {
             if (actual.value() < value) {
-                failWithMessage("expected the timeline to have reached %d, but it is at %d", value, actual.value());
+                failWithMessage("expected the timeline to have reached %d, but the value is %d", value, actual.value());
             }
             return this;
         }

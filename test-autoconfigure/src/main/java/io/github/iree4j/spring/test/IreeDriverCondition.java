@@ -34,7 +34,7 @@ final class IreeDriverCondition implements ExecutionCondition {
         }
         return absent(
                 name,
-                "it is not installed; there are "
+                "not installed; there are "
                         + drivers.stream().map(DriverProvider::name).toList());
     }
 

@@ -17,7 +17,7 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 
 /**
  * Test slice for the use of programs: the runtime, {@code InvocationService}, the {@code @IreeClient} interfaces,
- * batching and resilience as configured, and nothing else of the application unless the test imports it.
+ * batching and resilience as configured, and no other component unless imported by the test.
  *
  * <pre>{@code
  * @IreeTest
@@ -33,8 +33,8 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
  * }
  * }</pre>
  *
- * <p>Programs are {@linkplain FakePrograms scripted} unless {@link #mode} is {@link AutoConfigureIree.Mode#NATIVE}, in
- * which case those of {@code iree.modules} run on their devices. For tests of the whole application combine {@link
+ * <p>Programs are {@linkplain FakePrograms scripted}; with {@link #mode} {@link AutoConfigureIree.Mode#NATIVE} the
+ * programs of {@code iree.modules} run on the configured devices. For tests of the whole application combine {@link
  * AutoConfigureIree} with {@code @SpringBootTest}.
  */
 @Documented
@@ -72,17 +72,17 @@ public @interface IreeTest {
     AutoConfigureIree.Clock clock() default AutoConfigureIree.Clock.AUTOMATIC;
 
     /**
-     * A flight recording that the test examines: it is replayed on the scheduler, and its {@code FlightRecording}, {@code
+     * A flight recording for the test to examine, replayed on the scheduler; {@code FlightRecording}, {@code
      * OperationGraph} and {@code Replay} are beans.
      *
-     * @return a resource location: a path of the class path, for example {@code slow.iree4j}, or one with a prefix, for
-     *     example {@code file:recordings/slow.iree4j}; none by default
+     * @return a resource location: a path of the class path, for example {@code slow.iree4j}, or a location with a
+     *     prefix, for example {@code file:recordings/slow.iree4j}; none by default
      */
     @AliasFor(annotation = AutoConfigureIree.class, attribute = "recording")
     String recording() default "";
 
     /**
-     * Whether to exclude components that are not part of the slice.
+     * Whether to exclude components outside the slice.
      *
      * @return true by default
      */

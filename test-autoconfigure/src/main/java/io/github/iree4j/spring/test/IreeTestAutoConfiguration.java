@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 
-/** The runtime of tests with scripted programs; those of {@code iree.modules} are not loaded. */
+/** The runtime of tests with scripted programs; the programs of {@code iree.modules} are not loaded. */
 @AutoConfiguration(before = IreeAutoConfiguration.class)
 @ConditionalOnProperty(name = "iree.test.mode", havingValue = "FAKE")
 public final class IreeTestAutoConfiguration {
@@ -59,7 +59,7 @@ public final class IreeTestAutoConfiguration {
         return new FakePrograms(runtime, programs, hardware);
     }
 
-    /** Batches wait on the clock of the device, their callers in real time. */
+    /** Batches wait on the clock of the device, callers in real time. */
     @Bean
     @ConditionalOnMissingBean
     BatchTimer ireeBatchTimer(VirtualClock clock) {

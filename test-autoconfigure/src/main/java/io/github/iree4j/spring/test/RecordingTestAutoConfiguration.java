@@ -20,7 +20,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.ResourceUtils;
 
-/** The recording of a test, and its replay. */
+/** The recording of a test, and the replay. */
 @AutoConfiguration
 @ConditionalOnExpression("'${iree.test.recording:}' != ''")
 @Lazy
@@ -31,7 +31,7 @@ public final class RecordingTestAutoConfiguration {
     /** For Spring. */
     RecordingTestAutoConfiguration() {}
 
-    /** Fails before there are beans: what a bean throws is the cause of a cause. */
+    /** Fails before there are beans: a bean's exception is only the cause of a cause. */
     @Bean
     static BeanFactoryPostProcessor ireeRecordingIsThere(Environment environment, ResourceLoader resources) {
         return _ -> {
@@ -54,7 +54,7 @@ public final class RecordingTestAutoConfiguration {
             Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
             return FlightRecording.read(copy);
         } catch (IreeException e) {
-            // Without the cause, which names the copy.
+            // Without the cause, an exception naming the copy.
             throw new IreeException(
                     e.code(),
                     String.valueOf(e.getMessage())
@@ -74,7 +74,7 @@ public final class RecordingTestAutoConfiguration {
         return Replay.of(recording);
     }
 
-    /** A path without a prefix is one of the class path, whatever kind of application the test has. */
+    /** Returns the resource; a path without a prefix is of the class path in any kind of application. */
     private static Resource find(String location, ResourceLoader resources) {
         return ResourceUtils.isUrl(location)
                 ? resources.getResource(location)
@@ -88,7 +88,7 @@ public final class RecordingTestAutoConfiguration {
         } else if (Files.exists(Path.of(location))) {
             remedy = "a path without a prefix is of the class path; for the file write \"file:%s\"".formatted(location);
         } else {
-            remedy = "put it into src/test/resources, or name a file as in \"file:%s\", which is relative to %s"
+            remedy = "put the recording into src/test/resources, or name a file as in \"file:%s\", relative to %s"
                     .formatted(location, Path.of("").toAbsolutePath());
         }
         return "the recording \"%s\" of the test does not exist: looked for as %s; %s"

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Opens virtual devices: those that tests have prepared by id, and {@code virtual} with its own clock. */
+/** Opens virtual devices: {@code virtual}, with a separate clock, and devices prepared by tests, by id. */
 public final class VirtualDriverProvider implements DriverProvider {
 
     private static final Map<String, FakeHardware> PREPARED = new ConcurrentHashMap<>();

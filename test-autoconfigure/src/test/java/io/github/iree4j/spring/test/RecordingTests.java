@@ -63,7 +63,7 @@ class RecordingTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                "none.iree4j           | class path resource [none.iree4j]; put it into src/test/resources, or name a file as in \"file:none.iree4j\"",
+                "none.iree4j           | class path resource [none.iree4j]; put the recording into src/test/resources, or name a file as in \"file:none.iree4j\"",
                 "classpath:none.iree4j | class path resource [none.iree4j]; correct the path",
                 "pom.xml               | class path resource [pom.xml]; a path without a prefix is of the class path; for the file write \"file:pom.xml\"",
                 "file:none.iree4j      | none.iree4j]; correct the path"

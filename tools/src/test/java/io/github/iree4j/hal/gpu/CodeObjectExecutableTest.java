@@ -76,7 +76,7 @@ class CodeObjectExecutableTest {
             {List.of(object(kernel("k", eight, buffer)), object()), "1 kernels for gfx90a and 0 for gfx90a"},
             {
                 List.of(object(kernel("k", eight, buffer)), object(kernel("k", List.of(4, 1, 1), buffer))),
-                "kernel 'k' for gfx90a is not that for gfx90a"
+                "kernel 'k' for gfx90a differs from the kernel for gfx90a"
             },
         };
         for (Object[] each : cases) {

@@ -140,10 +140,10 @@ static void print_times(const char* name, const char* what, uint64_t* times,
              (double)times[0] / operations, count);
 }
 
-/* An action notes when all was submitted, and returns when all is done. */
+/* An action returns the time of the end of submission, once all is done. */
 typedef uint64_t (*action_t)(void);
 
-/* Runs an action for the given time, after a fifth of it as warm-up. */
+/* Runs an action for the given time, after a fifth of the time as warm-up. */
 static int sample(action_t action, uint64_t* enqueued, uint64_t* completed) {
   uint64_t until = now() + (uint64_t)(seconds * 0.2e9);
   do {
@@ -207,7 +207,7 @@ static uint64_t chain(void) {
   return finish(done);
 }
 
-/* As chain, with an event after each: what lets others wait for each. */
+/* As chain, with an event after each launch, for others to wait for. */
 static uint64_t chain_with_events(void) {
   for (int i = 0; i < CHAIN; ++i) {
     launch(i, streams[0]);
@@ -316,9 +316,9 @@ static void open_device(void) {
   CHECK(cuGraphDestroy(recorded));
 }
 
-static int pipeline_fits; /* in what the driver queues before it makes the caller wait */
+static int pipeline_fits; /* in the driver's queue, without making the caller wait */
 
-/* What a chain leaves must be what its dispatches computed one after the other. */
+/* A chain must leave the values computed by the chain's dispatches in order. */
 static void check_chain(const char* name, action_t action, int added) {
   const uint32_t* values = gate_word + 16;
   CHECK(cuMemsetD32Async(buffers[0], 5, ELEMENTS, streams[0]));

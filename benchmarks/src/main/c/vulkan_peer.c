@@ -52,7 +52,7 @@ static int ascending(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-/* Runs an action |count| times, after a tenth of that as warm-up. */
+/* Runs an action |count| times, after a tenth of |count| as warm-up. */
 static void measure(const char* name, int count, uint64_t divisor,
                     void (*action)(void)) {
   uint64_t* times = calloc((size_t)count, sizeof *times);

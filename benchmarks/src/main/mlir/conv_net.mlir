@@ -1,5 +1,5 @@
 // A small convolutional network: three convolutions, a pointwise one, the mean of each channel, a dense layer; 120 million
-// operations. Weights are constants of one value each: what is measured does not depend on them.
+// operations. Weights are constants of a single value each: the measurement does not depend on weights.
 #all = affine_map<(n, h, w, c) -> (n, h, w, c)>
 #channel = affine_map<(n, h, w, c) -> (n, c)>
 func.func @classify(%x0: tensor<1x66x66x16xf32>) -> tensor<1x10xf32> {

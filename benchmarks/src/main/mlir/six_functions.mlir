@@ -1,4 +1,4 @@
-// Six mathematical functions, of six numbers each: as little work for each kernel as there can be.
+// Six mathematical functions, of six numbers each: the least possible work for each kernel.
 func.func @math(%a: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) {
   %exp = math.exp %a : tensor<6xf32>
   %log = math.log %a : tensor<6xf32>

@@ -1,4 +1,4 @@
-// out[i] = in[i] * c0 + c1 for 64 elements: next to nothing, so that what is measured is around it.
+// out[i] = in[i] * c0 + c1 for 64 elements: next to nothing, so that the work around the kernel is measured.
 #version 450
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Constants { int c0, c1; };

@@ -22,11 +22,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to have workers call a trivial function, and to wait for it? And how long does a call that waits for a fence take to
- * resume?
+ * How much does a call of a trivial function by workers cost, with the wait for the call? And how long does a call
+ * waiting for a fence take to resume?
  *
- * <p>{@code add} as in {@link SynchronousCallBenchmark}. Peer: {@code iree-benchmark-module --device=local-task --function=add} with the
- * same inputs.
+ * <p>{@code add} as in {@link SynchronousCallBenchmark}. Peer: {@code iree-benchmark-module --device=local-task
+ * --function=add} with the same inputs.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -52,7 +52,7 @@ public class AsynchronousCallBenchmark {
             }
             """;
 
-    /** File of the module that holds {@code add}. */
+    /** File of the module with {@code add}. */
     @Param("fixtures/modules/3.11.0/cpu/add.vmfb")
     public String module = "";
 
@@ -101,9 +101,9 @@ public class AsynchronousCallBenchmark {
     }
 
     /**
-     * One call at a time.
+     * A single call at a time.
      *
-     * @return one size, so that the call is not optimised away
+     * @return a size, so that the call is not optimised away
      * @throws ExecutionException never
      * @throws InterruptedException never
      */
@@ -115,7 +115,7 @@ public class AsynchronousCallBenchmark {
     }
 
     /**
-     * Many calls, started before waiting for the first; the time is that of one.
+     * Many calls, started before the wait for the first; the time is per call.
      *
      * @throws ExecutionException never
      * @throws InterruptedException never
@@ -133,7 +133,7 @@ public class AsynchronousCallBenchmark {
     }
 
     /**
-     * A call that waits for a fence: starts it, signals its fence, waits for the call.
+     * A call waiting for a fence: starts the call, signals the fence, waits for the call.
      *
      * @return the result of the call
      * @throws ExecutionException never

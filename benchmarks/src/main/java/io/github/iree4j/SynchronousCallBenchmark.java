@@ -17,11 +17,12 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does one synchronous call of a trivial compiled function cost, from Java values to Java values?
+ * How much does a synchronous call of a trivial compiled function cost, from Java values to Java values?
  *
- * <p>{@code add} adds two vectors of four floats: a command buffer with one dispatch, an allocation, two fences and a buffer view per call.
- * The module is in {@code fixtures/}, relative to the root of the repository; {@code -p module=FILE} selects another. Peer:
- * {@code iree-benchmark-module --device=local-sync --function=add} with the same inputs.
+ * <p>{@code add} adds two vectors of four floats: a command buffer with a single dispatch, an allocation, two fences
+ * and a buffer view per call. The module is in {@code fixtures/}, relative to the root of the repository; {@code -p
+ * module=FILE} selects another. Peer: {@code iree-benchmark-module --device=local-sync --function=add} with the same
+ * inputs.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -30,7 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)
 public class SynchronousCallBenchmark {
-    /** File of the module that holds {@code add}. */
+    /** File of the module with {@code add}. */
     @Param("fixtures/modules/3.11.0/cpu/add.vmfb")
     public String module = "";
 
@@ -79,9 +80,9 @@ public class SynchronousCallBenchmark {
     }
 
     /**
-     * Calls with preallocated tensors, whose elements each call copies to the device.
+     * Calls with preallocated tensors; each call copies the elements to the device.
      *
-     * @return one element, so that the call is not optimised away
+     * @return an element, so that the call is not optimised away
      */
     @Benchmark
     public long tensors() {
@@ -91,9 +92,9 @@ public class SynchronousCallBenchmark {
     }
 
     /**
-     * Calls with tensors that are already in device memory, as the peer does.
+     * Calls with tensors already in device memory, as the peer does.
      *
-     * @return one element, so that the call is not optimised away
+     * @return an element, so that the call is not optimised away
      */
     @Benchmark
     public long uploadedTensors() {
@@ -103,9 +104,9 @@ public class SynchronousCallBenchmark {
     }
 
     /**
-     * The same with a limit of the time, as services have: its thread has a deadline during the call.
+     * The same with a time limit, as services have: the calling thread has a deadline during the call.
      *
-     * @return one element, so that the call is not optimised away
+     * @return an element, so that the call is not optimised away
      */
     @Benchmark
     public long limitedTime() {
@@ -115,9 +116,9 @@ public class SynchronousCallBenchmark {
     }
 
     /**
-     * The same of a program that uses a file in place, which is looked at before and after the call.
+     * The same with a program using a file in place; the file is checked before and after the call.
      *
-     * @return one element, so that the call is not optimised away
+     * @return an element, so that the call is not optimised away
      */
     @Benchmark
     public long fileInPlace() {

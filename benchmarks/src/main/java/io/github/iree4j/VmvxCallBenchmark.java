@@ -17,10 +17,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a synchronous call of a program with bytecode kernels cost?
+ * How much does a synchronous call of a program with bytecode kernels cost?
  *
- * <p>{@code simple_mul} multiplies two vectors of a hundred floats. The module is not part of this repository: name it with {@code -p
- * module=FILE}. Peer: {@code iree-benchmark-module --device=local-sync --function=simple_mul} with the same inputs.
+ * <p>{@code simple_mul} multiplies two vectors of a hundred floats. The module is not part of this repository: name the
+ * file with {@code -p module=FILE}. Peer: {@code iree-benchmark-module --device=local-sync --function=simple_mul} with
+ * the same inputs.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,7 +32,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class VmvxCallBenchmark {
     private static final int SIZE = 100;
 
-    /** File of the module that holds {@code simple_mul}. */
+    /** File of the module with {@code simple_mul}. */
     @Param("fixtures/modules/3.11.0/vmvx/simple_mul.vmfb")
     public String module = "";
 

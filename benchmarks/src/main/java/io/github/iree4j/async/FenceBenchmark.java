@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does a fence of one point or several cost: to make, signal and close it, or only to make and close it? */
+/** How much does a fence of a single point or several cost: to make, signal and close, or only to make and close? */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)
 public class FenceBenchmark {
-    /** How many points. */
+    /** The number of points. */
     @Param({"1", "2", "8"})
     public int points;
 

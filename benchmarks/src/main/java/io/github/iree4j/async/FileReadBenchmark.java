@@ -26,9 +26,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to read a file through the proactor, compared with reading it directly?
+ * How much does reading a file through the proactor cost, compared with reading directly?
  *
- * <p>The file is in the page cache, where the difference shows; a disk takes longer than any of these.
+ * <p>The file is in the page cache, where the difference shows; a disk takes longer than any of these readers.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -72,7 +72,7 @@ public class FileReadBenchmark {
     @Setup(Level.Trial)
     public void prepare() throws IOException {
         target = arena.allocate(bytes, 4096);
-        target.fill((byte) 1); // commits its pages
+        target.fill((byte) 1); // commits the pages
         path = Files.createTempFile("iree4j", ".bin");
         Files.write(path, new byte[bytes]);
         channel = FileChannel.open(path, StandardOpenOption.READ);
@@ -80,7 +80,7 @@ public class FileReadBenchmark {
         file = io.open(path, true, false);
     }
 
-    /** Removes it. */
+    /** Removes the file. */
     @TearDown(Level.Trial)
     public void remove() throws IOException {
         file.close();
@@ -90,7 +90,7 @@ public class FileReadBenchmark {
         arena.close();
     }
 
-    /** Reads all of it, and waits. */
+    /** Reads the whole file, and waits. */
     @Benchmark
     public MemorySegment read() throws IOException, InterruptedException {
         switch (reader) {

@@ -22,11 +22,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to report retired work, and to wait for a frontier?
+ * How much does reporting retired work cost, and how much a wait for a frontier?
  *
- * <p>IREE's C ({@code frontier_tracker_benchmark}), ns: advance without waiters 6.1, satisfied wait 13.6 (one entry). Its advance with one
- * waiter that misses a later epoch of another axis takes 17, because it checks every waiter; ours checks the smallest epoch wanted on the
- * axis.
+ * <p>IREE's C ({@code frontier_tracker_benchmark}), ns: advance without waiters 6.1, satisfied wait 13.6 (a single
+ * entry). The peer's advance with a waiter missing a later epoch of another axis takes 17, because the peer checks
+ * every waiter; ours checks the smallest epoch wanted on the axis.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -48,7 +48,7 @@ public class FrontierTrackerBenchmark {
     /** For JMH. */
     public FrontierTrackerBenchmark() {}
 
-    /** Registers axes; one has a waiter that is never called. */
+    /** Registers axes; a waiter of one axis is never called. */
     @Setup(Level.Trial)
     public void prepare() {
         MutableFrontier all = new MutableFrontier();
@@ -77,7 +77,7 @@ public class FrontierTrackerBenchmark {
         tracker.advance(axes[1], ++epoch);
     }
 
-    /** One waiter registers and is called. */
+    /** A single waiter registers and is called. */
     @Benchmark
     public int waitAndAdvance() {
         tracker.whenCompleted(Frontier.of(axes[0], ++epoch), callback);
@@ -85,13 +85,13 @@ public class FrontierTrackerBenchmark {
         return called;
     }
 
-    /** One axis. */
+    /** A single axis. */
     @Benchmark
     public long completed() {
         return tracker.completed(axes[2]);
     }
 
-    /** One entry, reached. */
+    /** A single entry, reached. */
     @Benchmark
     public Cancellation waitReached() {
         return tracker.whenCompleted(reached, callback);
@@ -103,7 +103,7 @@ public class FrontierTrackerBenchmark {
         return tracker.whenCompleted(reachedAll, callback);
     }
 
-    /** Registers a wait and cancels it. */
+    /** Registers a wait and cancels the wait. */
     @Benchmark
     public boolean waitAndCancel() {
         return tracker.whenCompleted(Frontier.of(axes[1], Long.MAX_VALUE), callback)

@@ -15,11 +15,12 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to compare, join and check frontiers, per signal and per wait?
+ * How much does comparing, joining and checking frontiers cost, per signal and per wait?
  *
- * <p>IREE's C ({@code frontier_benchmark}), ns for 1, 4, 16 and 64 entries: compare 1.6, 3.0, 10.7, 43; merge 2.9, 4.5, 12.0, 29.5;
- * satisfied 1.2, 3.2, 12.3, 55.6. There, as here, both sides have the same axes in arrays of their own. Its merge includes restoring the
- * target, ours does not; its satisfied check looks epochs up in a sorted list, which corresponds to dominance here.
+ * <p>IREE's C ({@code frontier_benchmark}), ns for 1, 4, 16 and 64 entries: compare 1.6, 3.0, 10.7, 43; merge 2.9, 4.5,
+ * 12.0, 29.5; satisfied 1.2, 3.2, 12.3, 55.6. There, as here, both sides have the same axes in separate arrays. The
+ * peer's merge includes restoring the target, ours does not; the peer's satisfied check looks epochs up in a sorted
+ * list, which corresponds to dominance here.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

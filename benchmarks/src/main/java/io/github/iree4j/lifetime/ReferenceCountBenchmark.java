@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does it cost to retain and release a reference, as the VM does for every ref that it copies? */
+/** How much does retaining and releasing a reference cost, as done by the VM for every copied ref? */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
@@ -29,7 +29,7 @@ public class ReferenceCountBenchmark {
     /** For JMH. */
     public ReferenceCountBenchmark() {}
 
-    /** One pair, uncontended. */
+    /** A single pair, uncontended. */
     @Benchmark
     public void retainAndRelease() {
         held.retain();

@@ -8,20 +8,21 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How many answers per second do callers get who together need more memory than the device has, and is each of them served? A cell is a number
- * of callers, a way of calling, and a budget as a multiple of the peak of one call: the bytes that are live at most while one call runs, which
- * is measured first. {@link GoodputCell} says what a caller does. One caller that blocks, with the same budget, is measured before and after
- * each cell: the ratio is the cell's rate to the mean of the two.
+ * How many answers per second do callers get if all together need more memory than the device has, and is each caller
+ * served? A cell is a number of callers, a way of calling, and a budget as a multiple of the peak of a call: the most
+ * bytes live during a single call, measured first. {@link GoodputCell} describes the callers. A single blocking caller,
+ * with the same budget, is measured before and after each cell: the ratio is the cell's rate to the mean of the two.
  *
- * <p>Run from the root of the repository after {@code ./mvnw -q package -DskipTests -pl benchmarks -am}; the whole table takes eleven minutes:
+ * <p>Run from the root of the repository after {@code ./mvnw -q package -DskipTests -pl benchmarks -am}; the whole
+ * table takes eleven minutes:
  *
  * <pre>{@code
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.Goodput
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.Goodput ways=async,mixed budgets=1.2 callers=8 retries=yes seconds=4
  * }</pre>
  *
- * <p>Prints a row of a Markdown table for each cell. Exits with status 1 when a cell has less than {@value #BOUND} of one caller's rate, a call
- * that failed, a caller without an answer, or bytes that are live at its end.
+ * <p>Prints a row of a Markdown table for each cell. Exits with status 1 when a cell has less than {@value #BOUND} of a
+ * single caller's rate, a failed call, a caller without an answer, or live bytes at the end.
  */
 public final class Goodput {
     private static final double BOUND = 0.7;
@@ -42,8 +43,8 @@ public final class Goodput {
      *
      * @param arguments {@code name=value}, each optional: {@code ways} (of {@link GoodputCell.Way}, in small letters), {@code budgets}, {@code
      *     callers} and {@code retries} (yes, no), with commas between values; {@code seconds} of each cell; {@code device} and {@code module}, the
-     *     file of {@code outer} that is compiled for it, and {@code fenced}, the one whose functions take fences
-     * @throws InterruptedException when it is interrupted
+     *     file of {@code outer} compiled for the device, and {@code fenced}, the file with functions taking fences
+     * @throws InterruptedException when interrupted
      * @throws IOException when there is no such module
      */
     public static void main(String[] arguments) throws InterruptedException, IOException {
@@ -88,7 +89,7 @@ public final class Goodput {
         return value(arguments, name, otherwise).split(",");
     }
 
-    /** Has HotSpot compile what will be measured, and says what one call takes. */
+    /** Makes HotSpot compile the measured code, and prints the bytes of a call. */
     private void start(List<GoodputCell.Way> ways) throws InterruptedException {
         for (GoodputCell.Way way : ways) {
             new GoodputCell(device, way, false, 2, 0).run(WARM_UP_SECONDS);
@@ -133,7 +134,7 @@ public final class Goodput {
         }
     }
 
-    /** The rate of one caller that blocks. */
+    /** The rate of a single blocking caller. */
     private double one(double budget) throws InterruptedException {
         return new GoodputCell(device, GoodputCell.Way.BLOCKING, false, 1, budget)
                 .run(seconds / 2)

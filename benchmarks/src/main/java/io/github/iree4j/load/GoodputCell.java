@@ -20,19 +20,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers of one device for some time. Each has a program of its own, since calls of one program take turns, and asks for the next answer
- * when it has one. Without retries a call that fails is counted and the caller goes on to its next request; with retries the caller makes the
- * same request again, at once, until it has the answer. A result that is wrong ends the measurement.
+ * Callers of a device for some time. Each caller has a separate program, since calls of the same program take turns,
+ * and makes the next request after each answer. Without retries a failed call is counted and the caller goes on to the
+ * next request; with retries the caller repeats the same request at once, until answered. A wrong result ends the
+ * measurement.
  *
- * <p>A call takes 16,900 bytes of inputs and 64 times as much of memory in queue order, which it frees before it ends.
+ * <p>A call takes 16,900 bytes of inputs and 64 times as much of memory in queue order, which is freed before the end
+ * of the call.
  */
 final class GoodputCell {
     private static final int ROWS = 65;
     private static final int COLUMNS = 64;
     private static final Tensor FACTORS = factors();
-    /** How many calls a caller with fences submits one behind the other. */
+    /** Calls submitted by a caller with fences, each behind the call before. */
     private static final int CHAIN = 4;
-    /** The part of the time that is not measured, at the start. */
+    /** The unmeasured part of the time, at the start. */
     private static final double WARM_UP = 0.2;
 
     /** How callers call. */
@@ -43,9 +45,12 @@ final class GoodputCell {
         ASYNC,
         /** Every second caller blocks. */
         MIXED,
-        /** {@code submit} between fences, of a function that waits for its work: chains, one for each caller. */
+        /**
+         * {@code submit} between fences, of a function waiting for the function's work: chains, a chain for each
+         * caller.
+         */
         FENCES,
-        /** The same of a function that takes fences, whose memory is allocated behind them in queue order. */
+        /** The same of a function taking fences; memory is allocated behind the fences in queue order. */
         PIPELINES,
         /** The same, the last call of each chain submitted first. */
         BACKWARDS;
@@ -60,11 +65,11 @@ final class GoodputCell {
     }
 
     /**
-     * What is called.
+     * The called device and modules.
      *
      * @param name of a driver
-     * @param module whose functions wait
-     * @param fenced whose functions take fences
+     * @param module file with waiting functions
+     * @param fenced file with functions taking fences
      */
     record Device(String name, Path module, Path fenced) {
         private Program load(IreeRuntime runtime, Way way) {
@@ -76,7 +81,7 @@ final class GoodputCell {
             return (limit == 0 ? builder : builder.memoryLimit(limit)).build();
         }
 
-        /** The bytes that are live at most while one call runs. */
+        /** The most bytes live during a single call. */
         long peak() {
             try (IreeRuntime runtime = open(0);
                     Program program = load(runtime, Way.BLOCKING)) {
@@ -88,14 +93,14 @@ final class GoodputCell {
     }
 
     /**
-     * What came of it.
+     * The result of the calls.
      *
      * @param rate answers per second
-     * @param failed calls that failed, also before the measured part
-     * @param least answers of the caller that got fewest
+     * @param failed failed calls, also before the measured part
+     * @param least answers of the caller with the fewest answers
      * @param evenness the same as a part of the mean; 0 when there were no answers
-     * @param longestNanos the longest time from a request to its answer or, without retries, its failure
-     * @param live bytes when all have ended and what they called is closed
+     * @param longestNanos the longest time from a request to the answer or, without retries, the failure
+     * @param live bytes after the end of all callers, with all called programs closed
      */
     record Outcome(double rate, long failed, long least, double evenness, long longestNanos, long live) {}
 
@@ -108,7 +113,7 @@ final class GoodputCell {
     /**
      * Callers of a device.
      *
-     * @param budget of the device, as a multiple of the peak of one call; 0 for no limit
+     * @param budget of the device, as a multiple of the peak of a single call; 0 for no limit
      */
     GoodputCell(Device device, Way way, boolean retries, int callers, double budget) {
         this.device = device;
@@ -118,7 +123,7 @@ final class GoodputCell {
         this.limit = budget == 0 ? 0 : (long) (budget * device.peak());
     }
 
-    /** Has them call for some seconds. */
+    /** Lets the callers call for some seconds. */
     Outcome run(double seconds) throws InterruptedException {
         AtomicInteger end = new AtomicInteger();
         List<Caller> all = new ArrayList<>();
@@ -171,7 +176,7 @@ final class GoodputCell {
         }
     }
 
-    /** One caller. What is not atomic is read once its thread has ended. */
+    /** A caller. Fields that are not atomic are read once the caller's thread has ended. */
     private static final class Caller implements Runnable {
         private final IreeRuntime runtime;
         private final ProgramFunction function;
@@ -212,7 +217,7 @@ final class GoodputCell {
             }
         }
 
-        /** Makes a request; returns whether all of it was answered. */
+        /** Makes a request; returns whether the whole request was answered. */
         boolean call(int number) {
             try (Tensor input = input(number)) {
                 switch (way) {
@@ -228,7 +233,7 @@ final class GoodputCell {
             }
         }
 
-        /** Calls one behind the other. Each that has a result once its fence is reached is an answer. */
+        /** Submits a chain of calls. Each call with a result once the fence is reached is an answer. */
         private boolean chain(Tensor input, int number) {
             List<CompletableFuture<Results>> submitted = new ArrayList<>();
             boolean isAnswered = true;
@@ -240,7 +245,7 @@ final class GoodputCell {
                         submitted.add(function.submit(wait, signal, input, FACTORS));
                     } catch (IreeException e) {
                         isAnswered = failure(e);
-                        timeline.semaphore().fail(e); // others of the chain would wait for it
+                        timeline.semaphore().fail(e); // other calls of the chain would wait for this value
                         break;
                     }
                 }
@@ -256,7 +261,7 @@ final class GoodputCell {
             return isAnswered;
         }
 
-        /** The value that the call submitted at this place of a chain waits for. */
+        /** The value awaited by the call submitted at this place of a chain. */
         private long before(int index) {
             return way == Way.BACKWARDS ? CHAIN - 1 - index : index;
         }
@@ -289,7 +294,7 @@ final class GoodputCell {
             return 1 + number % 100;
         }
 
-        /** One element of the first row, two of the last, and zeros. */
+        /** A single element of the first row, two of the last, and zeros. */
         private static Tensor input(int number) {
             float[] values = new float[ROWS * COLUMNS];
             values[0] = element(number);
@@ -298,7 +303,7 @@ final class GoodputCell {
             return Tensor.of(values, ROWS, COLUMNS);
         }
     }
-    /** One for each row, two for the last. */
+    /** 1 for each row, 2 for the last. */
     private static Tensor factors() {
         float[] values = new float[ROWS];
         Arrays.fill(values, 1);

@@ -8,7 +8,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** One connection of the loopback interface, one request at a time. */
+/** A connection of the loopback interface, for a single request at a time. */
 final class HttpConnection implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;

@@ -24,20 +24,23 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Do two programs that take 400 MB each run on a device of 512 MB while both are submitted ahead, and what does the host save that does not
- * wait between them? Invocations of the two take turns; each is ordered behind the one before of its own program and behind none of the other,
- * so that only the death frontiers of the memory order the two. Three ways in turn, as often as asked for:
+ * Do two programs of 400 MB each run on a device of 512 MB while both are submitted ahead, and how much does the host
+ * save by not waiting between them? Invocations of the two take turns; each is ordered behind the invocation before of
+ * the same program and behind no invocation of the other, so only the death frontiers of the memory order the two
+ * programs. Three ways in turn, as often as requested:
  *
  * <ul>
- *   <li>ahead: all are submitted, then the host waits for the last of each program;
- *   <li>waiting: the host waits for each before it submits the next;
- *   <li>room: as ahead, on a device of 1,024 MB, where both have their memory at once.
+ *   <li>ahead: all are submitted, then the host waits for the last invocation of each program;
+ *   <li>waiting: the host waits for each invocation before submitting the next;
+ *   <li>room: as ahead, on a device of 1,024 MB, where both have memory at once.
  * </ul>
  *
- * <p>And that twice: with operations of a queue for each program (400 MB allocated, 4 KiB of it filled, deallocated), of which the time is what
- * order costs, and with compiled programs that compute on all of their memory ({@code outer}).
+ * <p>The ways are measured twice: with operations of a queue for each program (400 MB allocated, 4 KiB of the memory
+ * filled, deallocated), timing the cost of order, and with compiled programs computing on all of their memory ({@code
+ * outer}).
  *
- * <p>Run from the root of the repository after {@code ./mvnw -q package -DskipTests -pl benchmarks -am}; {@code none} for no program:
+ * <p>Run from the root of the repository after {@code ./mvnw -q package -DskipTests -pl benchmarks -am}; {@code none}
+ * for no program:
  *
  * <pre>{@code
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.Overlap [DRIVER [ROUNDS [MODULE|none]]]
@@ -59,7 +62,7 @@ public final class Overlap implements AutoCloseable {
         void submit(int program, @Nullable Fence wait, Fence signal);
     }
 
-    /** A way of submitting, and what it took. */
+    /** A way of submitting, and the measured times and counts. */
     private static final class Way {
         private final String name;
         private final Overlap device;
@@ -139,7 +142,8 @@ public final class Overlap implements AutoCloseable {
     /**
      * Measures.
      *
-     * @param arguments name of the driver; rounds, 20 unless said; the file of {@code outer} with fences for it, or {@code none}
+     * @param arguments name of the driver; rounds, 20 by default; the file of {@code outer} with fences for the driver,
+     *     or {@code none}
      * @throws IOException when there is no such file
      */
     public static void main(String[] arguments) throws IOException {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The sample, in a process of its own on a free port of the loopback interface, and requests to it. */
+/** The sample, in a separate process on a free port of the loopback interface, and requests to the sample. */
 final class SampleServer implements AutoCloseable {
     static final int PIXELS = 64;
 
@@ -20,7 +20,7 @@ final class SampleServer implements AutoCloseable {
     private final Path log;
     private final int port;
 
-    /** Starts its jar with further arguments, and waits until it is there. */
+    /** Starts the sample's jar with further arguments, and waits until the server is ready. */
     SampleServer(Path jar, String... arguments) throws IOException, InterruptedException {
         log = Files.createTempFile("iree4j-load", ".log");
         List<String> command = new ArrayList<>(List.of(
@@ -67,7 +67,7 @@ final class SampleServer implements AutoCloseable {
         return server.pid();
     }
 
-    /** A request of the Open Inference Protocol with so many pictures, its input and output in binary. */
+    /** A request of the Open Inference Protocol with the given number of pictures, input and output in binary. */
     static byte[] protocolRequest(int rows) {
         int size = Float.BYTES * rows * PIXELS;
         String header =

@@ -10,15 +10,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * How many answers per second do clients of a service get whose requests together need more memory than the device has? {@link Goodput} asks
- * that without a service.
+ * How many answers per second do clients of a service get if all requests together need more memory than the device
+ * has? {@link Goodput} asks the same without a service.
  *
- * <p>The sample's {@code digits} over HTTP, with and without batches of two requests, against a budget of 34 MB. A request has 20,000 pictures
- * in binary, 5.12 MB; its call takes 5.92 MB more, and its answer 0.8 MB. One client, with the same server, is measured before and after each
- * number of clients.
+ * <p>The sample's {@code digits} over HTTP, with and without batches of two requests, against a budget of 34 MB. A
+ * request has 20,000 pictures in binary, 5.12 MB; the call takes 5.92 MB more, and the answer 0.8 MB. A single client,
+ * with the same server, is measured before and after each number of clients.
  *
- * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}; prints rows of a Markdown table, and exits with status 1
- * when a row has less than {@value #BOUND} of one client's rate, a request without an answer of status 200, or a client without an answer:
+ * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}; prints rows of a Markdown table,
+ * and exits with status 1 when a row has less than {@value #BOUND} of a single client's rate, a request without an
+ * answer of status 200, or a client without an answer:
  *
  * <pre>{@code
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.ServingGoodput sample-app/target/iree4j-sample-app.jar [SECONDS]
@@ -138,7 +139,7 @@ public final class ServingGoodput {
                         answers += now < end ? 1 : 0;
                     }
                 } catch (IOException e) {
-                    refused++; // or broken off: a server that refuses a body may not read it
+                    refused++; // or broken off: a server may refuse a body unread
                 }
             }
             return this;

@@ -30,10 +30,11 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * What do the web and service layers add to a call? Starts the sample on a free port of the loopback interface, calls its {@code /infer}
- * and {@code /v2/models/digits/infer} for some seconds over one and over eight connections, with one picture and with 4 MiB of pictures,
- * and compares with calling the runtime directly and with a request that calls nothing. Exits with status 1 when a bound is exceeded: 100
- * us added at the median, and a sixteenth of a large body allocated on the heap.
+ * How much time do the web and service layers add to a call? Starts the sample on a free port of the loopback
+ * interface, calls the sample's {@code /infer} and {@code /v2/models/digits/infer} for some seconds over a single
+ * connection and over eight, with a single picture and with 4 MiB of pictures, and compares with direct calls of the
+ * runtime and with a request calling nothing. Exits with status 1 when a bound is exceeded: 100 us added at the median,
+ * and a sixteenth of a large body allocated on the heap.
  *
  * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}:
  *
@@ -56,7 +57,7 @@ public final class ServingLoadTest {
     }
 
     /**
-     * Runs it.
+     * Runs the test.
      *
      * @param arguments the sample's jar, and the seconds per measurement, 5 by default
      * @throws Exception when the sample does not start, or responds with a status other than 200
@@ -235,7 +236,7 @@ public final class ServingLoadTest {
     private static final class Allocations implements AutoCloseable {
         private final JMXConnector connector;
 
-        @SuppressWarnings("BanJNDI") // the address is that of our own process
+        @SuppressWarnings("BanJNDI") // the address belongs to our own process
         Allocations(long process) throws Exception {
             VirtualMachine machine = VirtualMachine.attach(Long.toString(process));
             try {
@@ -286,7 +287,7 @@ public final class ServingLoadTest {
             return count;
         }
 
-        /** Sets the bytes that the server allocated in Java per request. */
+        /** Sets the bytes allocated by the server in Java per request. */
         void allocated(double bytes) {
             allocated = bytes;
         }

@@ -11,14 +11,17 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How many answers per second do clients of a service get that ask for more than it can compute, and how long do those that are answered take?
+ * How many answers per second do clients of a service get when asking for more than the service can compute, and how
+ * long do the answered requests take?
  *
- * <p>{@code fibonacci} of the fixtures over HTTP, a loop of the interpreter of some milliseconds, whose requests and answers are small. First
- * the capacity: 16 clients that each send their next request after the answer. Then more such clients. Then clients that come at a rate, whatever
- * became of those before, up to four times the capacity; each is timed from the moment at which it was to come.
+ * <p>{@code fibonacci} of the fixtures over HTTP, a loop of the interpreter of some milliseconds, with small requests
+ * and answers. First the capacity: 16 clients, each sending the next request after the answer. Then more such clients.
+ * Then clients arriving at a rate, independently of earlier answers, up to four times the capacity; each is timed from
+ * the planned arrival.
  *
- * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}; prints rows of a Markdown table, and exits with status 1
- * when a row has less than {@value #BOUND} of the capacity's answers, or answers that took longer than the line and the computation may:
+ * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}; prints rows of a Markdown table,
+ * and exits with status 1 when a row has less than {@value #BOUND} of the capacity's answers, or answers later than
+ * line and computation allow:
  *
  * <pre>{@code
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.ServingOverload sample-app/target/iree4j-sample-app.jar \
@@ -30,8 +33,7 @@ public final class ServingOverload {
     private static final int SIXTEEN = 16;
     private static final int MANY = 4_000;
     private static final long LATE = 300_000_000; // nanoseconds
-    private static final double LONGEST =
-            3; // seconds: one in line, and some for 100 that are computed on few processors
+    private static final double LONGEST = 3; // seconds: 1 in line, the rest to compute 100 requests on few processors
     private static final String LOOP = "--iree.modules.loop.";
 
     private final SampleServer server;
@@ -85,7 +87,7 @@ public final class ServingOverload {
                 "| clients | answers/s | of the capacity | refused/s | after a wait | lost/s | median, ms | 99 of 100, ms |");
         System.out.println("|---|---|---|---|---|---|---|---|");
         for (int i = 0; i < 3; i++) {
-            inTurn(SIXTEEN); // warms up, also what waits and what is refused
+            inTurn(SIXTEEN); // warms up, including waits and refusals
             inTurn(MANY / 10);
             atRate(MANY);
         }
@@ -117,11 +119,11 @@ public final class ServingOverload {
                 outcome.percentile(0.99) / 1e6);
     }
 
-    /** What became of requests. */
+    /** The results of requests. */
     private final class Outcome {
         private final List<Long> answers = new ArrayList<>();
         private long refused;
-        private long late; // of the refused, those that had waited first
+        private long late; // refused after a wait
         private long lost; // connections broken, or not made
 
         synchronized void answered(int status, long nanos) {
@@ -147,7 +149,7 @@ public final class ServingOverload {
         }
     }
 
-    /** Each client sends its next request after the answer. */
+    /** Each client sends the next request after the answer. */
     private Outcome inTurn(int clients) throws InterruptedException {
         Outcome outcome = new Outcome();
         long end = System.nanoTime() + (long) (seconds * 1e9);
@@ -175,7 +177,7 @@ public final class ServingOverload {
         return outcome;
     }
 
-    /** Requests come at a rate, each on a connection that is free. */
+    /** Requests come at a rate, each on a free connection. */
     private Outcome atRate(double rate) throws InterruptedException {
         Outcome outcome = new Outcome();
         BlockingQueue<Long> due = new ArrayBlockingQueue<>(MANY);

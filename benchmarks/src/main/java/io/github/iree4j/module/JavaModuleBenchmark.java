@@ -29,7 +29,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a program's call of an annotated Java method cost, compared with a function without conversions, and what does a callback cost?
+ * How much does a program's call of an annotated Java method cost, compared with a function without conversions, and
+ * how much does a callback cost?
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -79,7 +80,7 @@ public class JavaModuleBenchmark {
 
     /** Functions of the program. */
     public interface Program {
-        /** Adds one. */
+        /** Adds 1. */
         @Import(value = "m.inner", late = true)
         int inner(int value);
     }
@@ -87,20 +88,20 @@ public class JavaModuleBenchmark {
     /** The module. */
     @IreeModule("java")
     public static final class Methods {
-        /** Adds one. */
+        /** Adds 1. */
         @Export("add_1")
         public int addOne(int value) {
             return value + 1;
         }
 
-        /** Adds one by calling the program. */
+        /** Adds 1 by calling the program. */
         @Export
         public int back(Program program, int value) {
             return program.inner(value);
         }
     }
 
-    /** Annotated methods, or functions without conversions (which do not call back). */
+    /** Annotated methods, or functions without conversions (and without callbacks). */
     @Param({"annotated", "native"})
     public String kind = "";
 
@@ -149,7 +150,7 @@ public class JavaModuleBenchmark {
         return calls[0].i32();
     }
 
-    /** A call of Java by a program, which calls the program back. */
+    /** A call of Java by a program; the Java method calls the program back. */
     @Benchmark
     @OperationsPerInvocation(CALLS)
     public int callBack() {

@@ -21,10 +21,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to call a compiled kernel from Java, and what does each further workgroup of the same call cost?
+ * How much does a call of a compiled kernel from Java cost, and how much does each further workgroup of the same call
+ * cost?
  *
- * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run from
- * the root of the repository.
+ * <p>The kernel adds two floats; the source is {@code native-shim/test/kernels/basic.c}, built by {@code
+ * bin/cmake-native release}. Run from the root of the repository.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -52,7 +53,7 @@ public class KernelCallBenchmark {
         }
     }
 
-    /** Prepares the state for the benchmarks that do not measure it. */
+    /** Prepares the state for the benchmarks not measuring the preparation. */
     @Setup
     public void prepare() {
         fillIn();
@@ -77,13 +78,13 @@ public class KernelCallBenchmark {
         library.dispatch(0, state, 0, 0, MemorySegment.NULL, 0, error);
     }
 
-    /** A native call of one workgroup. */
+    /** A native call of a single workgroup. */
     @Benchmark
     public void oneWorkgroup() {
         library.dispatch(0, state, 0, 1, MemorySegment.NULL, 0, error);
     }
 
-    /** One workgroup of a call of a thousand. */
+    /** A workgroup of a call of a thousand. */
     @Benchmark
     @OperationsPerInvocation(WORKGROUPS)
     public void oneOfAThousandWorkgroups() {

@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Does signalling or draining a process slow down its scanners? In a process the words are 128 bytes apart; the twin has them side by side,
- * as in a class without padding.
+ * Does signalling or draining a process slow down the process's scanners? In a process the words are 128 bytes apart;
+ * the twin has both words side by side, like a class without padding.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -73,7 +73,7 @@ public class CacheLineBenchmark {
         return padded.isOpenAcquire();
     }
 
-    /** Signals an event and undoes it. */
+    /** Signals an event and undoes the signal. */
     @Benchmark
     @Group("padded")
     @GroupThreads(1)

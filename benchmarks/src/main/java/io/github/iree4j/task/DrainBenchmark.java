@@ -16,8 +16,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a worker pay between two drains, and what does a thread pay that makes a process runnable? One stepped thread, without
- * contention. IREE's design aims at 1 ns to check an empty list, 10 for an activation, 13 around a drain, 40 for 64 slots.
+ * How much does a worker pay between two drains, and how much does a thread pay to make a process runnable? A single
+ * stepped thread, without contention. IREE's design aims at 1 ns to check an empty list, 10 for an activation, 13
+ * around a drain, 40 for 64 slots.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -26,7 +27,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)
 public class DrainBenchmark {
-    /** A process that does nothing and returns a given result. */
+    /** A process without work, returning a given result. */
     private static final class Idling extends TaskProcess {
         DrainResult result;
 
@@ -58,7 +59,7 @@ public class DrainBenchmark {
         return ProcessExecutor.builder(1).buildStepped();
     }
 
-    /** Executors with no process, with one that always has work, and with 64 of which one has. */
+    /** Executors without a process, with a process always at work, and with 64 full slots. */
     @Setup(Level.Iteration)
     public void create() {
         empty = stepped();
@@ -71,7 +72,7 @@ public class DrainBenchmark {
         for (int i = 0; i < 64; i++) {
             Idling process = new Idling(ProcessOptions.named("p" + i).placed(Placement.COMPUTE), DrainResult.WORKED);
             full.executor().submit(process);
-            process.enter(); // a drainer is in it, so that it neither sleeps nor ends
+            process.enter(); // a drainer inside keeps the process from sleeping and ending
             process.setTerminal();
         }
         listed = new Idling(ProcessOptions.named("listed"), DrainResult.IDLE);
@@ -83,7 +84,7 @@ public class DrainBenchmark {
         sleepers.runUntilAsleep();
     }
 
-    /** Cancels what is left. */
+    /** Cancels the remaining processes. */
     @TearDown(Level.Iteration)
     public void close() {
         empty.close();
@@ -103,8 +104,8 @@ public class DrainBenchmark {
     }
 
     /**
-     * The last event of a suspended process: moves it to the list and checks for sleeping workers. Then undoes that, which is not part of
-     * an activation.
+     * The last event of a suspended process: moves the process to the list and checks for sleeping workers. Then undoes
+     * the activation; the undoing is not part of an activation.
      */
     @Benchmark
     public boolean activateAndTakeBack() {
@@ -113,7 +114,7 @@ public class DrainBenchmark {
         return activated;
     }
 
-    /** The second half of the benchmark above, but for the pop. */
+    /** The second half of the benchmark above, without the pop. */
     @Benchmark
     public void takeBackAlone() {
         suspended.suspendOnceVolatile();
@@ -140,19 +141,19 @@ public class DrainBenchmark {
         return true;
     }
 
-    /** A whole turn that drains the only process in a slot, which does nothing. */
+    /** A whole turn draining the only process in a slot, a process without work. */
     @Benchmark
     public boolean drainOneInASlot() {
         return one.executor().worker(0).turn();
     }
 
-    /** A scan of 64 slots with processes that cannot be entered. */
+    /** A scan of 64 slots; none of the processes can be entered. */
     @Benchmark
     public boolean lookAt64Slots() {
         return full.executor().worker(0).turn();
     }
 
-    /** Scheduling a sleeping process, finding it on the list, draining it, letting it sleep. */
+    /** A sleeping process is scheduled, found on the list, drained, and sleeps again. */
     @Benchmark
     public boolean scheduleAndDrainListed() {
         listed.schedule();

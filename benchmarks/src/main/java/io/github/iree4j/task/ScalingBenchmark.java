@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * How long do 512 tiles of about a microsecond take, one per drain, with 1 to N workers? More workers than processors show the cost of
- * oversubscription.
+ * How long do 512 tiles of about a microsecond take, a tile per drain, with 1 to N workers? More workers than
+ * processors show the cost of oversubscription.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -33,7 +33,7 @@ public class ScalingBenchmark {
     private static final int TILES = 512;
     private static final int WORK_PER_TILE = 400; // of Blackhole.consumeCPU, about a microsecond
 
-    /** Threads that drain. */
+    /** Draining threads. */
     @Param({"1", "2", "4", "8"})
     public int workers;
 
@@ -74,13 +74,13 @@ public class ScalingBenchmark {
         executor = ProcessExecutor.builder(workers).build();
     }
 
-    /** Ends them. */
+    /** Ends the workers. */
     @TearDown(Level.Trial)
     public void close() {
         executor.close();
     }
 
-    /** From making the process to its release; the caller sleeps meanwhile. */
+    /** From the creation of the process to the release; the caller sleeps meanwhile. */
     @Benchmark
     public void tiles() {
         Tiles tiles = new Tiles(workers);
@@ -91,7 +91,7 @@ public class ScalingBenchmark {
         }
     }
 
-    /** The same work on one thread, without tasks. */
+    /** The same work on a single thread, without tasks. */
     @Benchmark
     public void plainLoop() {
         for (int i = 0; i < TILES; i++) {

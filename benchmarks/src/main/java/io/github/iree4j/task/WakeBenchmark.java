@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long does it take from making work until a worker has done it and the caller knows? IREE's C on a machine of the same kind: 4.2 µs to
- * wake a worker and back, 4.9 µs for consecutive processes.
+ * How much time passes from the creation of work until a worker has done the work and the caller knows? IREE's C on a
+ * machine of the same kind: 4.2 µs to wake a worker and back, 4.9 µs for consecutive processes.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -30,11 +30,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)
 public class WakeBenchmark {
-    /** Longest spin of the worker in microseconds; with 0 it sleeps each time. */
+    /** Longest spin of the worker in microseconds; with 0 the worker sleeps each time. */
     @Param({"0", "20"})
     public int spin;
 
-    /** Counts its drains. */
+    /** Counts the drains. */
     private static final class Counting extends TaskProcess {
         final AtomicLong done = new AtomicLong();
         private final DrainResult result;
@@ -83,7 +83,7 @@ public class WakeBenchmark {
         executor.close();
     }
 
-    /** One worker, and processes that sleep. */
+    /** A single worker, and sleeping processes. */
     @Setup(Level.Trial)
     public void create() {
         executor = ProcessExecutor.builder(1)
@@ -122,7 +122,7 @@ public class WakeBenchmark {
         }
     }
 
-    /** The cost of the JVM and the system: unparking a thread that counts. */
+    /** The cost of the JVM and the system: unparking a counting thread. */
     @Benchmark
     public void bareUnpark() {
         long before = parked.done.get();
@@ -147,7 +147,7 @@ public class WakeBenchmark {
         }
     }
 
-    /** A process from making it to its release, one after another. */
+    /** Consecutive processes, each from creation to release. */
     @Benchmark
     public void oneProcessAfterAnother() {
         awaitAsleep();

@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What do calls, arithmetic and loops of bytecode cost, interpreted and compiled? */
+/** How much do calls, arithmetic and loops of bytecode cost, interpreted and compiled? */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
@@ -165,8 +165,8 @@ public class InterpreterBenchmark {
     }
 
     /**
-     * Loads the program, and runs all functions, so that the JIT compiler does not specialize the interpreter for one of them, as in an
-     * application.
+     * Loads the program, and runs all functions, so that the JIT compiler does not specialize the interpreter for a
+     * single function, as in an application.
      */
     @Setup
     public void load() {
@@ -203,13 +203,13 @@ public class InterpreterBenchmark {
         module.close();
     }
 
-    /** A call from Java of a function that does nothing. */
+    /** A call from Java of an empty function. */
     @Benchmark
     public void emptyCall() {
         empty.run();
     }
 
-    /** A call of a function of the same module, one argument and one result. */
+    /** A call of a function of the same module, with a single argument and a single result. */
     @Benchmark
     @OperationsPerInvocation(CALLS)
     public int internalCall() {
@@ -217,7 +217,7 @@ public class InterpreterBenchmark {
         return internal.i32();
     }
 
-    /** A call of a function written in Java, one argument and one result. */
+    /** A call of a function written in Java, with a single argument and a single result. */
     @Benchmark
     @OperationsPerInvocation(CALLS)
     public int importCall() {
@@ -225,7 +225,7 @@ public class InterpreterBenchmark {
         return imported.i32();
     }
 
-    /** One add.i32 of a hundred in a row. */
+    /** An add.i32 of a hundred in a row. */
     @Benchmark
     @OperationsPerInvocation(1000 * (ADDS + 1))
     public int addI32() {
@@ -233,7 +233,7 @@ public class InterpreterBenchmark {
         return adds.i32();
     }
 
-    /** One iteration of a loop of three instructions. */
+    /** An iteration of a loop of three instructions. */
     @Benchmark
     @OperationsPerInvocation(ITERATIONS)
     public int loopIteration() {
@@ -241,7 +241,9 @@ public class InterpreterBenchmark {
         return loop.i32();
     }
 
-    /** One iteration of a loop of a dependent multiplication, shift and exclusive or: no instruction-level parallelism. */
+    /**
+     * An iteration of a loop of a dependent multiplication, shift and exclusive or: no instruction-level parallelism.
+     */
     @Benchmark
     @OperationsPerInvocation(ITERATIONS)
     public int mixIteration() {
@@ -249,7 +251,7 @@ public class InterpreterBenchmark {
         return mix.i32();
     }
 
-    /** One iteration of a loop that adds up a buffer. */
+    /** An iteration of a loop adding up a buffer. */
     @Benchmark
     @OperationsPerInvocation(ITERATIONS)
     public int bufferReduce() {

@@ -34,14 +34,15 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What does a GPU cost through our queues, compared with the same work in C over its driver library? {@code src/main/c/gpu_peer.c} has
- * measurements of the same names; {@code run.sh bench} of {@code bin/gpu-bundle} runs both and prints the ratios. No benchmark of JMH,
- * since most of it is measured twice in one run: until all is submitted, and until all is done.
+ * How much does a GPU cost through our queues, compared with the same work in C over the GPU's driver library? {@code
+ * src/main/c/gpu_peer.c} has measurements of the same names; {@code run.sh bench} of {@code bin/gpu-bundle} runs both
+ * and prints the ratios. This class does not use JMH, since most actions are measured twice in the same run: until all
+ * is submitted, and until all is done.
  *
  * <pre>java -cp benchmarks.jar io.github.iree4j.hal.gpu.GpuPeer vulkan|cuda|hip [SECONDS [LARGEST|WAY]]</pre>
  *
- * <p>With {@code launches} or {@code graphs} instead of a size only command buffers of several lengths are measured, which the property
- * {@code iree.gpu.graph-commands} has the driver take in this way.
+ * <p>With {@code launches} or {@code graphs} instead of a size, only command buffers of several lengths are measured;
+ * the property {@code iree.gpu.graph-commands} makes the driver take such command buffers in the named way.
  */
 public final class GpuPeer implements AutoCloseable {
     private static final int CHAIN = 512;
@@ -84,8 +85,8 @@ public final class GpuPeer implements AutoCloseable {
     /**
      * Measures a driver's first device.
      *
-     * @param arguments name of the driver; seconds of each measurement, 0.5 unless said; bytes of the largest copy, 1 GiB unless said, or the way in
-     *     which recorded commands are given
+     * @param arguments name of the driver; seconds of each measurement, 0.5 by default; bytes of the largest copy,
+     *     1 GiB by default, or the way of giving recorded commands
      * @throws IOException when the kernel is missing
      */
     public static void main(String[] arguments) throws IOException {
@@ -124,7 +125,10 @@ public final class GpuPeer implements AutoCloseable {
         return new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
     }
 
-    /** The next queue that runs dispatches; queues of some devices only copy. The first again when there is no other. */
+    /**
+     * The next queue able to run dispatches, since queues of some devices only copy; the first queue again if there is
+     * no other.
+     */
     private DeviceQueue anotherThatDispatches() {
         for (int i = 1; i < device.queueCount(); i++) {
             try (Fence done = Fence.at(timelines[1], tickets[1] + 1)) {
@@ -133,7 +137,7 @@ public final class GpuPeer implements AutoCloseable {
                 tickets[1]++;
                 return device.queue(i);
             } catch (IreeException e) {
-                timelines[1].close(); // it has failed
+                timelines[1].close(); // failed
                 timelines[1] = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 tickets[1] = 0;
             }
@@ -225,7 +229,7 @@ public final class GpuPeer implements AutoCloseable {
         return submitted;
     }
 
-    /** Dispatches on one queue, each of which waits for the one before. */
+    /** Dispatches on a single queue, each waiting for the dispatch before. */
     private long chain() {
         Fence last = Fence.at(timelines[0], tickets[0]);
         fences.add(last);
@@ -239,7 +243,7 @@ public final class GpuPeer implements AutoCloseable {
         return submitted;
     }
 
-    /** Dispatches on two queues in turn, each of which waits for the one before. */
+    /** Dispatches on two queues in turn, each waiting for the dispatch before. */
     private long edges() {
         Fence last = Fence.at(timelines[0], tickets[0]);
         fences.add(last);
@@ -254,8 +258,8 @@ public final class GpuPeer implements AutoCloseable {
     }
 
     /**
-     * Stages on two queues in turn, all submitted before the first may run, each of which waits for the two before, on the other queue and
-     * on its own.
+     * Stages on two queues in turn, all submitted before the first may run, each waiting for the two stages before: on
+     * the other queue and on the same queue.
      */
     private long pipeline() {
         Fence open = Fence.at(gate, ++gateTicket);
@@ -278,7 +282,7 @@ public final class GpuPeer implements AutoCloseable {
         return submitted;
     }
 
-    /** Checks what an action leaves, and prints how its waits were resolved. */
+    /** Checks the values left by an action, and prints how the action's waits were resolved. */
     private void checkAndCount(String name, int added, PeerReport.Action action) {
         QueueCounters[] before = {queues[0].counters(), queues[1].counters()};
         StreamCounters[] streams = {queues[0].streamCounters(), queues[1].streamCounters()};
@@ -322,7 +326,7 @@ public final class GpuPeer implements AutoCloseable {
         return commands;
     }
 
-    /** Fails unless what a chain leaves is what its dispatches computed one after the other. */
+    /** Fails unless a chain leaves the values computed by the chain's dispatches in order. */
     private void check(String name, int added, PeerReport.Action action) {
         long bytes = ScaleKernel.ELEMENTS * 4L;
         MemorySegment values = arena.allocate(bytes, 4096);

@@ -5,14 +5,14 @@ import java.util.Locale;
 
 /** Takes times and prints a line of JSON for each measurement, as {@code gpu_peer.c} does. */
 final class PeerReport {
-    /** What is measured: returns the time at which all was submitted, and when all is done. */
+    /** A measured action: returns the time of the end of submission, once all is done. */
     @FunctionalInterface
     interface Action {
         long run();
     }
 
     private static final int SAMPLES = 20_000;
-    private static final double WARM_UP = 0.5; // of the time; the compiler needs some of it
+    private static final double WARM_UP = 0.5; // of the time, for the compiler
 
     private final String driver;
     private final double seconds;
@@ -24,14 +24,14 @@ final class PeerReport {
         this.seconds = seconds;
     }
 
-    /** Measures an action in nanoseconds per operation: until it was submitted, and until it was done. */
+    /** Measures an action in nanoseconds per operation: until submitted, and until done. */
     void times(String name, int operations, Action action) {
         int count = sample(action);
         line(name + ".enqueue", enqueued, count, operations);
         line(name + ".complete", completed, count, operations);
     }
 
-    /** Measures an action until it was done. */
+    /** Measures an action until done. */
     void time(String name, Action action) {
         line(name, completed, sample(action), 1);
     }
@@ -77,21 +77,21 @@ final class PeerReport {
         System.out.flush();
     }
 
-    /** Prints a number that is counted. */
+    /** Prints a count. */
     void count(String name, long value) {
         System.out.printf(
                 "{\"side\":\"java\",\"driver\":\"%s\",\"name\":\"%s\",\"unit\":\"count\",\"median\":%d}%n",
                 driver, name, value);
     }
 
-    /** Prints what the device is. */
+    /** Prints the name and the queues of the device. */
     void device(String name, int queues) {
         System.out.printf(
                 "{\"side\":\"java\",\"driver\":\"%s\",\"device\":\"%s\",\"queues\":%d}%n",
                 driver, name.replace("\"", ""), queues);
     }
 
-    /** Prints why something was not measured. */
+    /** Prints why a measurement was skipped. */
     void skipped(String name, Exception cause) {
         System.out.printf(
                 "{\"side\":\"java\",\"driver\":\"%s\",\"name\":\"%s\",\"skipped\":\"%s\"}%n",

@@ -17,7 +17,7 @@ import java.util.Objects;
 final class ScaleKernel {
     static final int ELEMENTS = 64;
 
-    /** A file to take instead: for HIP, whose library takes code for one GPU and no text. */
+    /** A file to use instead: for HIP, with a library taking code for a single GPU and no text. */
     private static final String FILE = System.getProperty("iree4j.bench.executable", "");
 
     private static final int HEADER_BYTES = 64;
@@ -47,7 +47,8 @@ final class ScaleKernel {
     }
 
     /**
-     * An executable of one module and one kernel: a header of 64 bytes and a flatbuffer, whose tables are at these places:
+     * An executable of a single module and a single kernel: a header of 64 bytes and a flatbuffer, with tables at these
+     * places:
      *
      * <pre>
      *   16  executable   exports, modules
@@ -64,7 +65,7 @@ final class ScaleKernel {
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(16)
                 .put(magic);
-        shorts(content, 8, 8, 12, 4, 8); // size of this, size of the table, places of its fields
+        shorts(content, 8, 8, 12, 4, 8); // sizes of the vtable and of the table, places of the fields
         ints(content, 16, 16 - 8, 28 - 20, 36 - 24);
         ints(content, 28, 1, 60 - 32);
         ints(content, 36, 1, 96 - 40);

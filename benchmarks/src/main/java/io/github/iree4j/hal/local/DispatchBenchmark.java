@@ -37,11 +37,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to get from one dispatch to the next on workers: within a command buffer, from one command buffer to another, and
- * from workgroup to workgroup?
+ * How much does the step from a dispatch to the next cost on workers: within a command buffer, from a command buffer to
+ * the next, and from workgroup to workgroup?
  *
- * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run from
- * the root of the repository. The submitting thread does none of the work.
+ * <p>The kernel adds two floats; the source is {@code native-shim/test/kernels/basic.c}, built by {@code
+ * bin/cmake-native release}. Run from the root of the repository. The submitting thread does none of the work.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -140,14 +140,17 @@ public class DispatchBenchmark {
         }
     }
 
-    /** From one dispatch of a command buffer to the next, with a barrier between them: one of a thousand. */
+    /** From a dispatch of a command buffer to the next, with a barrier between; per dispatch, of a thousand. */
     @Benchmark
     @OperationsPerInvocation(CHAIN)
     public void inOneCommandBuffer() {
         run(chain);
     }
 
-    /** From a command buffer of one dispatch to the next that waits for it: one of a thousand, submitted before the first began. */
+    /**
+     * From a command buffer of a single dispatch to the next, which waits for the first; per command buffer, of a
+     * thousand submitted before the first began.
+     */
     @Benchmark
     @OperationsPerInvocation(CHAIN)
     public void acrossCommandBuffers() {
@@ -162,14 +165,14 @@ public class DispatchBenchmark {
         timeline.await(value);
     }
 
-    /** One workgroup of a dispatch of a hundred thousand. */
+    /** A workgroup of a dispatch of a hundred thousand. */
     @Benchmark
     @OperationsPerInvocation(WORKGROUPS)
     public void workgroup() {
         run(wide);
     }
 
-    /** A command buffer of one dispatch, from its submission to the wake-up of the waiter. */
+    /** A command buffer of a single dispatch, from submission to the wake-up of the waiter. */
     @Benchmark
     public void submitAndWait() {
         run(single);

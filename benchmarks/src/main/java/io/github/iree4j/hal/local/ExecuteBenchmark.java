@@ -32,11 +32,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does the HAL's part of a synchronous call cost: a new timeline, a result allocated on the queue, a reusable command buffer with
- * one dispatch of four workgroups, and waiting for it?
+ * How much does the HAL's part of a synchronous call cost: a new timeline, a result allocated on the queue, a reusable
+ * command buffer with a single dispatch of four workgroups, and the wait for the result?
  *
- * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run from
- * the root of the repository.
+ * <p>The kernel adds two floats; the source is {@code native-shim/test/kernels/basic.c}, built by {@code
+ * bin/cmake-native release}. Run from the root of the repository.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -72,7 +72,7 @@ public class ExecuteBenchmark {
         }
     }
 
-    /** Frees what the constructor created. */
+    /** Frees the objects created by the constructor. */
     @TearDown
     public void close() {
         timeline.close();
@@ -82,7 +82,7 @@ public class ExecuteBenchmark {
         device.close();
     }
 
-    /** As a compiled program does it. */
+    /** The calls of a compiled program. */
     @Benchmark
     public void call() {
         try (TimelineSemaphore semaphore = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -96,7 +96,7 @@ public class ExecuteBenchmark {
         }
     }
 
-    /** From submitting an empty barrier to its signal. */
+    /** From the submission of an empty barrier to the barrier's signal. */
     @Benchmark
     public void barrier() {
         try (Fence done = Fence.at(timeline, ++value)) {

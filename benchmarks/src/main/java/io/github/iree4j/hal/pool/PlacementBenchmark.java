@@ -18,10 +18,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to place memory and to take it back?
+ * How much does placing memory and taking the memory back cost?
  *
- * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and join with both neighbours 64 to 71.
- * As there, an allocation is measured with the free that undoes it.
+ * <p>IREE's C ({@code tlsf_benchmark} and related benchmarks), ns: TLSF allocate 20, free 12, free and join with both
+ * neighbours 64 to 71. As in C, an allocation is measured together with the corresponding free.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -76,7 +76,7 @@ public class PlacementBenchmark {
                 .build();
     }
 
-    /** Makes what is measured. */
+    /** Creates the measured objects. */
     @Setup(Level.Trial)
     public void prepare() {
         tlsf = tlsf();
@@ -92,7 +92,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Takes a block from the one free block there is, and gives it back.
+     * Takes a block from the only free block, and gives the block back.
      *
      * @return the block
      */
@@ -104,7 +104,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Gives a block between two others back, and takes it again.
+     * Gives a block between two others back, and takes the block again.
      *
      * @return the block
      */
@@ -116,9 +116,9 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Takes three neighbours and gives them back, the middle one last.
+     * Takes three neighbours and gives all back, the middle block last.
      *
-     * @return the middle one
+     * @return the middle block
      */
     @Benchmark
     public Object tlsfFreeBetweenFreeOnes() {

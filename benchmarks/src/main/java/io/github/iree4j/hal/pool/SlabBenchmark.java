@@ -13,7 +13,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does it cost to allocate a slab from the system, with all of its pages, and to free it: as Java allocates it, and on huge pages? */
+/**
+ * How much does allocating a slab from the system, with all pages, and freeing the slab cost: as Java allocates, and on
+ * huge pages?
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(1)

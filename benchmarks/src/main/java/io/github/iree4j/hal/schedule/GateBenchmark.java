@@ -26,12 +26,13 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long does signalling a value take that 1,000 operations of a queue wait for? Bound: 50 us at the median on a machine that does nothing
- * else.
+ * How long does the signal of a value take, with 1,000 waiting operations of a queue? Bound: 50 us at the median on a
+ * machine without other work.
  *
- * <p>Each operation fills 4 KiB and signals its own timeline; they run after the measured part. The yardstick, since waking another thread is
- * part of a signal, is a bare wake-up: a thread that sleeps is unparked and unparks this one, which sleeps meanwhile. One round trip is made
- * before each signal, and the times are printed at the end of each driver's.
+ * <p>Each operation fills 4 KiB and signals a separate timeline; the operations run after the measured part. The
+ * yardstick is a bare wake-up, since a signal includes waking another thread: a sleeping thread is unparked and unparks
+ * the signalling thread, which sleeps meanwhile. A round trip is made before each signal; the times are printed after
+ * the measurements of each driver.
  *
  * <pre>{@code
  * java -jar benchmarks/target/benchmarks.jar GateBenchmark -p driver=local,vulkan,cuda \
@@ -49,7 +50,7 @@ public class GateBenchmark {
     private static final int BYTES = 4096;
     private static final int MOST_ROUND_TRIPS = 1 << 20;
 
-    /** Sleeps until it is woken, and then wakes who woke it. */
+    /** Sleeps until woken, and then wakes the waker. */
     private static final class Sleeper extends Thread {
         private volatile @Nullable Thread waker;
         private volatile boolean over;
@@ -70,7 +71,10 @@ public class GateBenchmark {
             }
         }
 
-        /** Wakes it once it sleeps, and sleeps until it is woken by it. Stores the nanoseconds until the first was done, and both. */
+        /**
+         * Wakes this thread, once asleep, and sleeps until woken in return. Stores the nanoseconds until the unpark
+         * returned, and until the caller was woken.
+         */
         void roundTrip(long[] unparks, long[] roundTrips, int index) {
             while (getState() != State.WAITING) {
                 Thread.onSpinWait();
@@ -142,7 +146,7 @@ public class GateBenchmark {
         gate.signal(round);
     }
 
-    /** Waits until all have run. */
+    /** Waits until all operations have run. */
     @TearDown(Level.Invocation)
     public void await() {
         done.await(round);

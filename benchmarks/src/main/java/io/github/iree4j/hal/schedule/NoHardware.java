@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
-/** A stream that accepts operations and does nothing; the benchmark completes them. */
+/** A stream accepting operations without doing anything; the benchmark completes the operations. */
 final class NoHardware implements FifoBackend {
     /** Total number of waits of all operations. */
     long waits;

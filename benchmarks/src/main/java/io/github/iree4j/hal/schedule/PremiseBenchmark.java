@@ -23,10 +23,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does an operation's premise cost, by its kind?
+ * How much does an operation's premise cost, by kind?
  *
- * <p>One operation of a producer's stream and one of a consumer's, submitted together, then completed together, without hardware. Each
- * operation of the producer signals one value of a timeline; the methods differ in what the consumer waits for. With {@code -prof gc}.
+ * <p>An operation of a producer's stream and an operation of a consumer's stream, submitted together, then completed
+ * together, without hardware. Each operation of the producer signals a value of a timeline; the methods differ in the
+ * consumer's wait. With {@code -prof gc}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -99,7 +100,7 @@ public class PremiseBenchmark {
         return over(0);
     }
 
-    /** Values that the producer has promised, after one wait for the last of them: the stream's frontier has them. */
+    /** Values promised by the producer, after a wait for the last value: the stream's frontier includes all. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long streamFrontier() {
@@ -112,7 +113,7 @@ public class PremiseBenchmark {
         return over(1);
     }
 
-    /** Each time the value that the producer has just promised: a wait on the hardware. */
+    /** Each time the value just promised by the producer: a wait on the hardware. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long deviceWait() {

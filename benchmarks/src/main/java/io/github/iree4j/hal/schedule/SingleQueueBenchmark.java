@@ -27,8 +27,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does the scheduler cost per operation for a chain of 1,000 operations on one stream, each of which waits for the previous one?
- * Submitted together, then completed together, without hardware; and what does the flight recorder add? With {@code -prof gc}.
+ * How much does the scheduler cost per operation for a chain of 1,000 operations on a single stream, each waiting for
+ * the operation before? And how much does the flight recorder add? The chain is submitted together, then completed
+ * together, without hardware. With {@code -prof gc}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -70,7 +71,7 @@ public class SingleQueueBenchmark {
         open = recorder.equals("on") ? FlightRecorder.open(domain, RecorderOptions.DEFAULT) : null;
     }
 
-    /** The values of one timeline. */
+    /** The values of a single timeline. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long oneTimeline() {

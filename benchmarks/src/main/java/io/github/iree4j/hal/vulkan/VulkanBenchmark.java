@@ -39,8 +39,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a Vulkan device cost through our queues, compared with the same work in C on the same driver? {@code src/main/c/vulkan_peer.c}
- * has measurements of the same names; {@code bin/bench-vulkan} runs both and prints the ratios. SampleTime, because C prints medians.
+ * How much does a Vulkan device cost through our queues, compared with the same work in C on the same driver? {@code
+ * src/main/c/vulkan_peer.c} has measurements of the same names; {@code bin/bench-vulkan} runs both and prints the
+ * ratios. The mode is SampleTime, because C prints medians.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
@@ -146,7 +147,7 @@ public class VulkanBenchmark {
         return Fence.at(timeline, ++ticket);
     }
 
-    /** Submits a prerecorded command buffer of one dispatch, and waits for its signal. */
+    /** Submits a prerecorded command buffer of a single dispatch, and waits for the signal. */
     @Benchmark
     public void executeAndWait() {
         try (Fence done = next()) {
@@ -155,7 +156,7 @@ public class VulkanBenchmark {
         }
     }
 
-    /** Submits a fill of 4 KiB, recorded each time, and waits for its signal. */
+    /** Submits a fill of 4 KiB, recorded each time, and waits for the signal. */
     @Benchmark
     public void fillAndWait() {
         try (Fence done = next()) {
@@ -164,7 +165,7 @@ public class VulkanBenchmark {
         }
     }
 
-    /** One of 1,000 dispatches of a prerecorded command buffer, with barriers between them. */
+    /** Each of 1,000 dispatches of a prerecorded command buffer, with barriers between. */
     @Benchmark
     @OperationsPerInvocation(DISPATCHES)
     public void dispatchInCommandBuffer() {
@@ -185,7 +186,7 @@ public class VulkanBenchmark {
         }
     }
 
-    /** 64 MiB from one buffer of the device to another. */
+    /** 64 MiB from a buffer of the device to another. */
     @Benchmark
     public void copy64MiB() {
         try (Fence done = next()) {

@@ -23,7 +23,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does the blocked {@code vmvx.mmt4d} save over the plain loop, on square f32 matrices in tiles of 8 x 8 x 4? */
+/**
+ * How much does the blocked {@code vmvx.mmt4d} save over the plain loop, on square f32 matrices in tiles of 8 x 8 x 4?
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(1)

@@ -9,7 +9,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Reads a message in the binary format of Protocol Buffers, field by field, as bytes arrive. Lengths are claims:
- * allocated memory exceeds the bytes read by at most 8 KB.
+ * allocated memory exceeds the bytes read by at most 8 KB. The bytes of a field can be read as a stream, which the
+ * library's {@code CodedInputStream}, reading ahead, does not offer: tensors would be copied an additional time.
  */
 final class ProtoReader {
 

@@ -398,7 +398,7 @@ class ReferenceDocumentationTests {
                                 keys(invocation.getLowCardinalityKeyNames()),
                                 keys(invocation.getHighCardinalityKeyNames())));
         table.append(
-                "| `%s.active` | `iree_invocations_active_seconds` | observation: long task timer | seconds | %s | Calls of functions in flight: how many, and for how long. Their outcome and fault are not known yet. |\n"
+                "| `%s.active` | `iree_invocations_active_seconds` | observation: long task timer | seconds | %s | Calls of functions in flight: how many, and for how long. Outcome and fault are not known yet. |\n"
                         .formatted(
                                 DefaultInvocationObservationConvention.NAME,
                                 keys(invocation.getLowCardinalityKeyNames())));

@@ -59,8 +59,8 @@ class ComparisonTest {
                     "Events work; frontiers pass on the producer's knowledge.",
                     "cross-queue",
                     Scale.ONE,
-                    "**Borne out.** One wait in every way; only frontiers know the order of operations without waits"
-                            + " for each other.",
+                    "**Borne out.** A single wait in every way; only frontiers know the order of operations without"
+                            + " waits for each other.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
@@ -70,12 +70,12 @@ class ComparisonTest {
             new Section(
                     "Fork and join",
                     "With events a join needs as many waits as there are branches; with frontiers the work behind the"
-                            + " join needs one.",
+                            + " join needs a single wait.",
                     "fork-join",
                     new Scale(1, 2, 0),
                     "**In part.** The join waits for each branch of another queue in every way: frontiers save no wait"
-                            + " there, nor behind the join, where one queue's order suffices. Frontiers add the order"
-                            + " of all branches, in one vector.",
+                            + " there, nor behind the join, where a single queue's order suffices. Frontiers add the"
+                            + " order of all branches, in a single vector.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
@@ -87,7 +87,7 @@ class ComparisonTest {
                     "With events the application must pass on every dependency itself.",
                     "transitive",
                     Scale.ONE,
-                    "**Borne out.** Waits implied by another wait are dropped, together with their events. Time is not"
+                    "**Borne out.** Waits implied by another wait are dropped, together with the events. Time is not"
                             + " saved where a wait costs the hardware nothing, as here.",
                     c -> {
                         same(c, Comparison.Way::makespan);
@@ -103,9 +103,9 @@ class ComparisonTest {
                     "submit-before-wait",
                     Scale.ONE,
                     "**In part.** With events nothing is pipelined, and the host's delay is paid for each step. But"
-                            + " plain timelines do as well as frontiers. And nothing is free of the host: the"
-                            + " scheduler holds an operation back until its producer is submitted, in every way,"
-                            + " since the scheduler does not let hardware wait for a signal that may never come.",
+                            + " plain timelines do as well as frontiers. And nothing is free of the host: in every"
+                            + " way, the scheduler holds an operation back until the producer is submitted, to keep"
+                            + " hardware from waiting for a signal that may never come.",
                     c -> {
                         assertThat(c.way(EVENTS).pipelined()).isZero();
                         assertThat(c.way(EVENTS).makespan())
@@ -119,11 +119,11 @@ class ComparisonTest {
                     }),
             new Section(
                     "Memory that many operations read",
-                    "With events a buffer is tracked by one event for each use; a death frontier has a constant size.",
+                    "With events a buffer is tracked by an event for each use; a death frontier has a constant size.",
                     "buffer-reuse",
                     Scale.ONE,
-                    "**In part.** Tracking by events grows with uses, and a frontier does not: it grows with the"
-                            + " queues in the past of the uses, up to 12 entries. A plain timeline for each queue"
+                    "**In part.** Tracking by events grows with uses, and a frontier does not: a frontier grows with"
+                            + " the queues in the past of the uses, up to 12 entries. A plain timeline for each queue"
                             + " needs less still. But a plain timeline cannot prove the end of a use's past, and so"
                             + " drop waits.",
                     c -> {
@@ -137,15 +137,15 @@ class ComparisonTest {
                     }),
             new Section(
                     "Independent workloads on one device",
-                    "With events, shared memory pools couple workloads by accident; disjoint frontiers never interfere, and"
-                            + " memory freed by one is at once free for the other.",
+                    "With events, shared memory pools couple workloads by accident; disjoint frontiers never"
+                            + " interfere, and memory freed by a workload is at once free for the other.",
                     "independent",
                     new Scale(2, 1, 0),
                     "**Not borne out.** On a shared queue unrelated operations are ordered just as much in every way:"
-                            + " the queue orders them, not the tracking. With placement `lanes` there are none in any"
-                            + " way. Nor does the absence of an axis in a frontier prove memory free: the memory is"
-                            + " free once the other workload's operations have completed, as looked up by the runtime"
-                            + " ([memory](memory.md)), or when their completion is waited for.",
+                            + " the queue orders the operations, not the tracking. With placement `lanes` there are"
+                            + " none in any way. Nor does the absence of an axis in a frontier prove memory free: the"
+                            + " memory is free once the other workload's operations have completed, as looked up by"
+                            + " the runtime ([memory](memory.md)), or after a wait for the completion.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::strangers);
@@ -157,9 +157,9 @@ class ComparisonTest {
                             + " verifier's axis does.",
                     "spec-decode",
                     new Scale(1, 2, 0),
-                    "**Borne out.** The schedule is the same in every way. Only with frontiers does every operation"
-                            + " show whether it follows the verifier: the first drafts do not; the drafts of the"
-                            + " second round do, since they follow the output of the first.",
+                    "**Borne out.** The schedule is the same in every way. Only frontiers show for every operation"
+                            + " whether the operation follows the verifier: the first drafts do not; the drafts of the"
+                            + " second round do, following the output of the first round.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
@@ -168,13 +168,13 @@ class ComparisonTest {
                     }),
             new Section(
                     "Pipelining behind a wait",
-                    "Work given to the hardware before its inputs exist is never slower than work waiting on the host.",
+                    "Work given to the hardware before the inputs exist is never slower than work waiting on the host.",
                     "checkpoint-paging",
                     new Scale(2, 3, 0),
                     "**Not borne out.** A queue given an operation early cannot run anything behind the operation"
-                            + " until the wait has ended. If operations of two workloads meet on one queue, a host"
-                            + " holding back one operation lets the other pass. More queues, or lanes taking ready"
-                            + " operations, avoid the delay in every way.",
+                            + " until the wait has ended. If operations of two workloads meet on a queue, a host"
+                            + " holding back an operation lets the other operation pass. More queues, or lanes taking"
+                            + " ready operations, avoid the delay in every way.",
                     c -> {
                         assertThat(c.way(EVENTS).makespan())
                                 .isLessThan(c.way(FRONTIERS).makespan());
@@ -202,22 +202,21 @@ class ComparisonTest {
             # Events, timelines and frontiers, measured
 
             This page is generated by `ComparisonTest` from runs in the [laboratory](lab.md); the test also checks the
-            facts behind each conclusion, and `-Diree4j.docs.update=true` writes the page. `bin/iree4j lab compare
-            SCENARIO` prints the table of any scenario.
+            facts behind each conclusion, and `-Diree4j.docs.update=true` writes the page.
+            `bin/iree4j lab compare SCENARIO` prints the table of any scenario.
 
-            The same scheduler runs each scenario three times on virtual devices, each lane a queue running its
-            operations in order; the host learns of an end one tick late. **Events**: only the order of a queue implies
-            a wait, and there is nothing to wait for until the producer is on its queue: until then the host holds the
-            operation back, and, without any notice of a recording, waits for the producer's end. **Timelines**: the
-            same, but the hardware can wait for a promised value. **Frontiers**: a wait is dropped when the queue, or
-            another wait, implies it. A wait costs virtual hardware no time, so fewer waits show as such and not as a
-            shorter makespan.
+            The same scheduler runs each scenario three times on virtual devices, each lane a queue running operations
+            in order; the host learns of an end a tick late. **Events**: only the order of a queue implies a wait, and
+            there is nothing to wait for until the producer is on a queue: until then the host holds the operation back,
+            and, without any notice of a recording, waits for the producer's end. **Timelines**: the same, but the
+            hardware can wait for a promised value. **Frontiers**: a wait implied by the queue, or by another wait, is
+            dropped. A wait costs virtual hardware no time, so fewer waits show as such and not as a shorter makespan.
 
             Read off the runs: times, waits, checks by the host, operations held back or pipelined (with the hardware
-            before their inputs exist), orders, and the places on queues waited for by others, counted as the events of
-            the third way. Counted from the scenario: one event for each wait for another queue in the first way, and
-            bytes of tracking in the first two (8 for a reference to an event, 16 for a timeline and its value). A pair
-            is unrelated when no chain of timelines links its workloads.
+            before the inputs exist), orders, and the places on queues waited for by others, counted as the events of
+            the third way. Counted from the scenario: an event for each wait for another queue in the first way, and
+            bytes of tracking in the first two (8 for a reference to an event, 16 for a timeline and a value). A pair is
+            unrelated when no chain of timelines links the workloads.
             """;
 
     private static String page() {

@@ -11,7 +11,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.queue.depth",
             "operations",
             Meter.Type.GAUGE,
-            "Operations that have not completed: pending or in flight.",
+            "Incomplete operations: pending or in flight.",
             Key.DEVICE,
             Key.QUEUE),
 
@@ -36,7 +36,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.queue.waits",
             "waits",
             Meter.Type.COUNTER,
-            "Waits of operations, by how they were resolved: reached, elided-fifo, elided-frontier, covered, device, deferred.",
+            "Waits of operations, by resolution: reached, elided-fifo, elided-frontier, covered, device, deferred.",
             Key.DEVICE,
             Key.QUEUE,
             Key.DECISION),
@@ -45,7 +45,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.stream.submissions",
             "submissions",
             Meter.Type.COUNTER,
-            "Submissions to the stream of a queue; several operations may be one.",
+            "Submissions to the stream of a queue; several operations may share a submission.",
             Key.DEVICE,
             Key.QUEUE),
 
@@ -61,7 +61,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.fence.wait",
             null,
             Meter.Type.TIMER,
-            "Time for which operations were deferred until their waits were reached.",
+            "Time for which operations were deferred until the waits were reached.",
             Key.DEVICE,
             Key.QUEUE),
 
@@ -77,7 +77,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.frontier.merges",
             "merges",
             Meter.Type.COUNTER,
-            "Frontiers of incomplete waits that were merged.",
+            "Merged frontiers of incomplete waits.",
             Key.DEVICE,
             Key.QUEUE),
 
@@ -139,16 +139,10 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.pool.waiters",
             "requests",
             Meter.Type.GAUGE,
-            "Requests that wait for memory, and calls outside that wait for theirs.",
+            "Requests waiting for memory, and calls waiting outside for memory.",
             Key.DEVICE),
 
-    POOL_WAIT(
-            "iree.pool.wait",
-            null,
-            Meter.Type.TIMER,
-            "Time for which requests waited for memory.",
-            Key.DEVICE,
-            Key.POOL),
+    POOL_WAIT("iree.pool.wait", null, Meter.Type.TIMER, "Time requests waited for memory.", Key.DEVICE, Key.POOL),
 
     DEVICE_LOST("iree.device.lost", "devices", Meter.Type.GAUGE, "Whether a device was lost: 1, else 0.", Key.DEVICE),
 
@@ -156,14 +150,14 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.device.streams",
             "streams",
             Meter.Type.GAUGE,
-            "Streams of its driver that a device uses.",
+            "Streams of the driver in use by a device.",
             Key.DEVICE),
 
     DEVICE_EVENTS(
             "iree.device.events",
             "events",
             Meter.Type.GAUGE,
-            "Events that the driver of a device has made, and uses again.",
+            "Events made by the driver of a device, and reused.",
             Key.DEVICE),
 
     DEVICE_HELD(
@@ -177,7 +171,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.device.graph.launches",
             "launches",
             Meter.Type.COUNTER,
-            "Graphs that the driver of a device was given instead of the commands of a recording.",
+            "Graphs given to the driver of a device instead of the commands of a recording.",
             Key.DEVICE),
 
     TASK_WORKERS(
@@ -194,17 +188,13 @@ public enum IreeMeters implements MeterDocumentation {
             "Live processes of the workers: calls that run or wait, and device queues."),
 
     CALLS_IN_LINE(
-            "iree.calls.in.line",
-            "calls",
-            Meter.Type.GAUGE,
-            "Calls that wait for their turn in their program.",
-            Key.MODULE),
+            "iree.calls.in.line", "calls", Meter.Type.GAUGE, "Calls waiting for a turn in their program.", Key.MODULE),
 
     CALLS_LINE(
             "iree.calls.line",
             null,
             Meter.Type.TIMER,
-            "Time for which calls waited for their turn; those that found it free do not count.",
+            "Time calls waited for their turn; calls without a wait do not count.",
             Key.MODULE),
 
     POOL_USAGE(
@@ -219,10 +209,10 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.problems",
             "problems",
             Meter.Type.GAUGE,
-            "Problems that keep work from advancing, by kind, as the watchdog has found them at its last look.",
+            "Problems that keep work from advancing, by kind, found by the watchdog's last look.",
             Key.PROBLEM),
 
-    PROBLEMS_FOUND("iree.problems.found", "problems", Meter.Type.COUNTER, "Problems that were found since the start."),
+    PROBLEMS_FOUND("iree.problems.found", "problems", Meter.Type.COUNTER, "Problems found since the start."),
 
     STALLED(
             "iree.stalled",
@@ -263,7 +253,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.requests.memory",
             "bytes",
             Meter.Type.GAUGE,
-            "Memory that requests in flight hold: for bodies and what is made of them, or for answers, until clients have read them.",
+            "Memory held by requests in flight: for bodies and values made of bodies, or for answers not yet read.",
             Key.STATE),
 
     REQUESTS_BUDGET("iree.requests.budget", "bytes", Meter.Type.GAUGE, "Maximum memory of requests in flight."),
@@ -276,7 +266,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.requests.active",
             "requests",
             Meter.Type.GAUGE,
-            "Requests of the Open Inference Protocol that are computed, or whose answers are not read.",
+            "Requests of the Open Inference Protocol being computed, or with unread answers.",
             Key.PROTOCOL),
 
     REQUESTS_WAITING(
@@ -290,7 +280,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.requests.refused",
             "requests",
             Meter.Type.COUNTER,
-            "Requests that were refused or ended, by reason: memory, bodies, size, slow, unread, requests, calls, streams.",
+            "Requests refused or ended, by reason: memory, bodies, size, slow, unread, requests, calls, streams.",
             Key.REASON),
 
     GRPC_CALLS("iree.grpc.calls", "calls", Meter.Type.GAUGE, "Open calls of the gRPC server, of any service."),

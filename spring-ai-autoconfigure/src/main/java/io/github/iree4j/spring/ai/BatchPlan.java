@@ -11,7 +11,11 @@ import java.util.stream.IntStream;
 final class BatchPlan {
 
     /*
-     * The cost of a call is known in advance: its tokens, padding included, at the price of its shape, plus a constant per call. With texts sorted by length, there is a cheapest plan whose calls are contiguous ranges: a call is as long as its longest text, and exchanging texts between two calls until the longer ones are in the longer call lengthens neither. So best[n], the minimum cost for the n shortest texts, is best[n - k] plus one call for the next k, for some k.
+     * The cost of a call is known in advance: the tokens, padding included, at the price of the shape, plus a constant
+     * per call. With texts sorted by length, some cheapest plan has only contiguous ranges as calls: a call is as long
+     * as the longest text, and exchanging texts between two calls until the longer texts are in the longer call
+     * lengthens neither call. So best[n], the minimum cost for the n shortest texts, is best[n - k] plus one call for
+     * the next k, for some k.
      */
 
     /**
@@ -46,7 +50,7 @@ final class BatchPlan {
         return tokens.get(text).size();
     }
 
-    /** Returns batches that contain each text once. */
+    /** Returns batches containing each text once. */
     List<TokenBatch> batches() {
         int count = byLength.size();
         int most = Math.min(
@@ -91,7 +95,7 @@ final class BatchPlan {
                 encoder.length() > 0 ? encoder.length() : padded(size(texts.getLast())));
     }
 
-    /** The cost of calls with a longest text of so many tokens, by number of texts. */
+    /** Returns the cost of calls by number of texts, given the number of tokens of the longest text. */
     private double[] costs(int longest, int most) {
         double[] open = new double[most + 1];
         double[] filled = new double[most + 1];

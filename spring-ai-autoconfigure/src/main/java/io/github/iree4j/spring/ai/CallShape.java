@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai;
 
 /**
- * A shape that calls of an encoder can have.
+ * A possible shape of calls of an encoder.
  *
  * @param rows number of texts; 0 for any number
  * @param length number of tokens of each text; 0 for any number

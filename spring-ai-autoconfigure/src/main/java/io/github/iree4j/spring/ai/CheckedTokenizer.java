@@ -12,13 +12,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tokenizes prefix and text, and rejects invalid texts. A text is judged without its prefix: a text without tokens of
- * its own is rejected. Thread-safe.
+ * Tokenizes prefix and text, and rejects invalid texts. A text without tokens is rejected, with any prefix.
+ * Thread-safe.
  */
 final class CheckedTokenizer {
 
     /*
-     * A tokenizer takes time and memory for each token, 500 bytes for example, while a model uses a few hundred of them, and texts are untrusted. So a long text is tokenized by prefixes of doubling length, until there are twice as many tokens as are kept: the rest cannot change those.
+     * A tokenizer takes time and memory for each token, 500 bytes for example, a model uses only a few hundred tokens,
+     * and texts are untrusted. So a long text is tokenized by prefixes of doubling length, until there are twice as
+     * many tokens as are kept: the rest of the text cannot change the kept tokens.
      */
     private static final int LEAST_PIECE = 4096;
 
@@ -39,7 +41,7 @@ final class CheckedTokenizer {
         this.settings = settings;
     }
 
-    /** The limit of the settings, else that of the tokenizer. */
+    /** Returns the limit of the settings, or else of the tokenizer. */
     int maxTokens() {
         return settings.maxTokens() != null
                 ? settings.maxTokens()
@@ -50,7 +52,7 @@ final class CheckedTokenizer {
      * Checks that a prefix leaves room for text.
      *
      * @param most maximum number of tokens, prefix included
-     * @throws IreeException FAILED_PRECONDITION when it does not
+     * @throws IreeException FAILED_PRECONDITION when the prefix leaves no room
      */
     void checkPrefix(TextKind kind, int most) {
         String prefix = settings.prefixes().of(kind);
@@ -71,11 +73,11 @@ final class CheckedTokenizer {
      *
      * @param text the text; rejected when null
      * @param index of the text in the request, from 0
-     * @param count how many texts the request has
+     * @param count number of texts in the request
      * @param kind selects the prefix
      * @param most maximum number of tokens, prefix included
      * @return at least one token, cut to the limit
-     * @throws IreeException INVALID_ARGUMENT when the text is rejected, naming it and the limit
+     * @throws IreeException INVALID_ARGUMENT when the text is rejected, naming the text and the limit
      */
     Checked tokenize(@Nullable String text, int index, int count, TextKind kind, int most) {
         if (text == null) {
@@ -111,11 +113,11 @@ final class CheckedTokenizer {
      * The tokens of a text.
      *
      * @param tokens the tokens, cut to the limit
-     * @param isCut whether there were more
+     * @param isCut whether tokens were cut
      */
     record Checked(Tokens tokens, boolean isCut) {}
 
-    /** That many characters, or one more to avoid splitting a surrogate pair. */
+    /** Returns the wanted length, at most the length of the text, plus 1 to keep a surrogate pair whole. */
     private static int piece(String text, long wanted) {
         if (wanted >= text.length()) {
             return text.length();
@@ -123,7 +125,7 @@ final class CheckedTokenizer {
         return (int) wanted + (Character.isHighSurrogate(text.charAt((int) wanted - 1)) ? 1 : 0);
     }
 
-    /** Empty when the text alone has no tokens. */
+    /** Tokenizes prefix and text. The result is empty when the text alone has no tokens. */
     private Tokens withPrefix(String text, TextKind kind) {
         String prefix = settings.prefixes().of(kind);
         if (prefix.isEmpty()) {

@@ -6,30 +6,30 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.ai.document.MetadataMode;
 
 /**
- * Settings of an {@link IreeEmbeddingModel}: how to call its program, and limits.
+ * Settings of an {@link IreeEmbeddingModel}: how to call the program, and limits.
  *
  * @param module name of the program, also used as the name of the model
- * @param function name of its function; null for its only one
- * @param inputs meaning of each argument of the function, in order; empty where their names tell or there are at most
- *     two
+ * @param function name of the function; null for the program's only function
+ * @param inputs meaning of each argument of the function, in order; empty with conventional names or at most two
+ *     arguments
  * @param tokenType the token type where the module neither declares nor proves the type of an argument
  * @param result index of the result with the vectors, from 0
- * @param pooling how token vectors are pooled; null for {@link Pooling#NONE} where the result has two dimensions and
- *     {@link Pooling#MEAN} where it has three
+ * @param pooling how token vectors are pooled; null for {@link Pooling#NONE} with a result of two dimensions and {@link
+ *     Pooling#MEAN} with three
  * @param normalize whether embeddings have length 1
  * @param dimensions length of an embedding; longer vectors of the program are truncated; null for the program's length
- * @param maxTokens maximum number of tokens of a text, special ones included; null for the tokenizer's limit, or 512
+ * @param maxTokens maximum number of tokens of a text, including special tokens; null for the tokenizer's limit, or 512
  * @param truncate whether longer texts are truncated rather than rejected
  * @param maxTextLength maximum number of characters of a text
  * @param maxRequestSize maximum number of texts of a request
- * @param maxBatchSize maximum number of texts of one call, where the program takes any number
- * @param maxBatchTokens maximum number of tokens of one call, padding included, where the program takes any number of
+ * @param maxBatchSize maximum number of texts of a call, for programs with a dynamic number of texts
+ * @param maxBatchTokens maximum number of tokens of a call, including padding, for programs with a dynamic number of
  *     texts; a single text may have more
- * @param padTo lengths, in tokens, that texts are padded to, for programs without variants; a batch beyond the largest
- *     is padded to its longest text
+ * @param padTo padded lengths of texts, in tokens, for programs without variants; a batch beyond the largest length is
+ *     padded to the longest text
  * @param paddingId id of the padding token
  * @param timeout maximum duration of a request, tokenization included; null for none
- * @param metadataMode which metadata of a document is embedded with its text
+ * @param metadataMode metadata of a document to embed with the text
  * @param prefixes prefixes of texts
  */
 public record EmbeddingSettings(
@@ -53,13 +53,13 @@ public record EmbeddingSettings(
         MetadataMode metadataMode,
         TextPrefixes prefixes) {
 
-    /** The token limit where neither settings nor tokenizer define one. */
+    /** The token limit when neither settings nor tokenizer define a limit. */
     static final int USUAL_MAX_TOKENS = 512;
 
     /**
      * Checks ranges.
      *
-     * @throws IllegalArgumentException when a value is out of range, naming it
+     * @throws IllegalArgumentException when a value is out of range, naming the setting
      */
     public EmbeddingSettings {
         inputs = List.copyOf(inputs);

@@ -18,15 +18,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signature of a function that encodes texts.
+ * The signature of a function for encoding texts.
  *
  * @param inputs the meaning of each argument
  * @param types the element type of each argument
  * @param rows number of texts; 0 for any number
  * @param length number of tokens of each text; 0 for any number
- * @param pooling how its result is pooled to one vector per text; null where neither settings nor declaration tell
- * @param dimensions length of a vector; 0 when it is not declared
- * @param shapes the possible shapes of calls: those of the variants, if any; at least one
+ * @param pooling how to pool the result to a vector per text; null when known from neither settings nor declaration
+ * @param dimensions length of a vector; 0 when not declared
+ * @param shapes the possible shapes of calls, at least one: with variants, the shapes of the variants
  */
 record EncoderSignature(
         List<TokenInput> inputs,
@@ -41,7 +41,7 @@ record EncoderSignature(
     private static final Set<ElementType> FLOATS =
             Set.of(ElementType.F32, ElementType.F16, ElementType.BF16, ElementType.F64);
 
-    /** Maximum number of tokens of a padded argument: 1 GB of them. */
+    /** Maximum number of tokens of a padded argument: 1 GB. */
     private static final int LARGEST = 1 << 27;
 
     /** Whether padding can be distinguished from tokens. */
@@ -52,8 +52,8 @@ record EncoderSignature(
     /**
      * Reads the declaration of a function.
      *
-     * @throws IreeException FAILED_PRECONDITION when the function cannot encode texts, or its declaration does not tell
-     *     how
+     * @throws IreeException FAILED_PRECONDITION when the function cannot encode texts, or the declaration is
+     *     insufficient
      */
     static EncoderSignature of(ProgramFunction function, EmbeddingSettings settings) {
         List<ValueDeclaration> arguments = function.arguments();
@@ -188,7 +188,7 @@ record EncoderSignature(
         if (named.size() == arguments.size() && named.contains(TokenInput.INPUT_IDS)) {
             return named;
         }
-        // Beyond two, the order differs between models, and a wrong order silently gives wrong embeddings.
+        // Beyond two arguments, the order differs between models, and a wrong order silently gives wrong embeddings.
         return switch (arguments.size()) {
             case 1 -> List.of(TokenInput.INPUT_IDS);
             case 2 -> List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK);
@@ -211,7 +211,7 @@ record EncoderSignature(
         return size;
     }
 
-    /** 0 for any. */
+    /** Returns a declared size; 0 for any. */
     private static int size(long declared) {
         return Math.clamp(declared, 0, Integer.MAX_VALUE);
     }
@@ -237,7 +237,7 @@ record EncoderSignature(
         return result;
     }
 
-    /** Programs imported from PyTorch or ONNX declare no types, and for an argument that they do not use none is proven. */
+    /** Programs imported from PyTorch or ONNX declare no types, and the type of an unused argument is not proven. */
     private static boolean isUndeclared(ValueDeclaration value) {
         return value.elementType() == null && value.type().equals("!vm.ref<?>");
     }

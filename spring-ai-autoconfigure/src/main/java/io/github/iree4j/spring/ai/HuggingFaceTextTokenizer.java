@@ -25,22 +25,24 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /**
- * A Hugging Face tokenizer, loaded from its {@code tokenizer.json} through DJL's binding. Its native code is in the jar
+ * A Hugging Face tokenizer, loaded from a {@code tokenizer.json} through DJL's binding. The native code is in the jar
  * and is copied to DJL's cache directory, {@code ~/.djl.ai} or {@code DJL_CACHE_DIR}. Does not access the network.
  * Thread-safe.
  */
 public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoCloseable {
 
-    /** The largest known ones, with 250,000 words of a hundred languages, have 20 MB. */
+    /** The largest known files, with 250,000 words of a hundred languages, have 20 MB. */
     private static final int LARGEST_FILE = 256 << 20;
 
-    /** Limit of each part other than the model; known ones have a few kilobytes. */
+    /** Limit of each part other than the model; known parts have a few kilobytes. */
     private static final int LARGEST_PART = 1 << 20;
 
     private static final Map<String, String> OFFLINE = Map.of("OPT_OUT_TRACKING", "true", "RUST_FLAVOR", "cpu");
 
     /*
-     * Three properties of the native code shape this class. A failure in a call for several texts crashes the process, so texts are tokenized one at a time. It leaks what it truncates, so Tokens.cut truncates instead. And deleting a tokenizer in use is not detected, so close() waits for calls in flight.
+     * Three properties of the native code shape this class. A failure in a call for several texts crashes the process,
+     * so texts are tokenized one at a time. The native code leaks truncated tokens, so Tokens.cut truncates instead.
+     * And deleting a tokenizer in use is not detected, so close() waits for calls in flight.
      */
     private final String location;
     private final ReadWriteLock inUse = new ReentrantReadWriteLock();
@@ -56,11 +58,11 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     /**
      * Reads a tokenizer.
      *
-     * @param file its {@code tokenizer.json}
+     * @param file the {@code tokenizer.json} of the model
      * @return the tokenizer, to be closed by the caller
-     * @throws IreeException NOT_FOUND when the file cannot be opened; DATA_LOSS when it cannot be read;
-     *     INVALID_ARGUMENT when it is not a tokenizer; RESOURCE_EXHAUSTED when it is larger than 256 MB; UNAVAILABLE
-     *     when the native code cannot be used here
+     * @throws IreeException NOT_FOUND when the file does not exist; DATA_LOSS when the file cannot be read;
+     *     INVALID_ARGUMENT when the file is not a tokenizer; RESOURCE_EXHAUSTED when the file is larger than 256 MB;
+     *     UNAVAILABLE when the native code cannot be used here
      */
     public static HuggingFaceTextTokenizer load(Resource file) {
         String location = file.getDescription();
@@ -69,7 +71,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         try {
             return new HuggingFaceTextTokenizer(location, open(json), maxTokens);
         } catch (IOException | RuntimeException e) {
-            if (e instanceof RuntimeException && e.getCause() != null) { // an EngineException, which says why
+            if (e instanceof RuntimeException && e.getCause() != null) { // an EngineException with the reason
                 throw unusable(location, e);
             }
             throw new IreeException(
@@ -123,8 +125,8 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     }
 
     /**
-     * Rejects files that are clearly not tokenizers before they reach native code. Allocates no memory for parts it
-     * skips.
+     * Rejects files that are clearly not tokenizers before native code is called. Allocates no memory for skipped
+     * parts.
      */
     private static OptionalInt check(byte[] json, String location) {
         boolean hasModel = false;
@@ -160,7 +162,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         return most > 0 ? OptionalInt.of(most) : OptionalInt.empty();
     }
 
-    /** The object or array at the parser's position, which is advanced past it. */
+    /** Reads the object or array at the parser's position and advances the parser. */
     private static JsonNode part(JsonParser parser, byte[] json, String name, String location) {
         if (!parser.currentToken().isStructStart()) {
             return MissingNode.getInstance();
@@ -200,8 +202,8 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     }
 
     /**
-     * By default, the library queries cloud metadata, reports usage to its vendor, and downloads native code if it
-     * finds a GPU.
+     * Disables defaults of the library: to query cloud metadata, report usage to the vendor, and download native code
+     * on a machine with a GPU.
      */
     private static HuggingFaceTokenizer open(byte[] json) throws IOException {
         synchronized (OFFLINE) {
@@ -242,7 +244,8 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     }
 
     /**
-     * Replaces unpaired surrogates: one anywhere makes the native code misread zeros and all supplementary characters.
+     * Replaces unpaired surrogates: any unpaired surrogate makes the native code misread zeros and all supplementary
+     * characters.
      */
     private static String wellFormed(String text) {
         int half = half(text, 0);
@@ -256,7 +259,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         return whole.toString();
     }
 
-    /** The index of the next one; the length if there is none. */
+    /** Returns the index of the next unpaired surrogate; the length if there is none. */
     private static int half(String text, int from) {
         for (int i = from; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {

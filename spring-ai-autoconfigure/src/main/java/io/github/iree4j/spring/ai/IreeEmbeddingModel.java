@@ -36,26 +36,26 @@ import org.springframework.ai.embedding.observation.EmbeddingModelObservationDoc
 import org.springframework.util.Assert;
 
 /**
- * Embeds texts with a program that the application has loaded.
+ * Embeds texts with a program loaded by the application.
  *
- * <p>The texts of a request are tokenized, sorted by length, and passed to the program in batches that fill the shapes
- * it was compiled for, through {@link InvocationService}, so that its interceptors, timeouts and observations apply.
- * Where calls of the program are batched dynamically, calls of several requests that are padded to the same length are
- * merged. Embeddings are in the order of the texts.
+ * <p>The texts of a request are tokenized, sorted by length, and passed to the program in batches filling the program's
+ * compiled shapes, through {@link InvocationService}: interceptors, timeouts and observations of the service apply.
+ * With dynamic batching, calls of several requests padded to the same length are merged. Embeddings are in the order of
+ * the texts.
  *
- * <p><b>Prefixes.</b> If configured, a prefix is added to each text: that of documents for {@link Document}s, that of
- * queries, or as configured, for strings, and any that the {@linkplain IreeEmbeddingOptions#as options} select. It
- * counts toward the tokens of the text and is never truncated.
+ * <p><b>Prefixes.</b> If configured, a prefix is added to each text: for {@link Document}s the prefix of documents, for
+ * strings the prefix of queries, or as configured, and for any text the prefix selected by the {@linkplain
+ * IreeEmbeddingOptions#as options}. A prefix counts toward the tokens of the text and is never truncated.
  *
  * <p><b>Limits.</b> The settings, or the tokenizer, limit the tokens of a text: the rest is truncated, or the text is
  * rejected. Null, texts without tokens, and texts and requests beyond the limits are rejected with INVALID_ARGUMENT
  * before any call is made. A request without texts gives a response without embeddings.
  *
- * <p><b>Time.</b> A request fails with DEADLINE_EXCEEDED when its timeout expires, and with CANCELLED when its thread
+ * <p><b>Time.</b> A request fails with DEADLINE_EXCEEDED when the timeout expires, and with CANCELLED when the thread
  * is interrupted; the current call is then cancelled.
  *
- * <p>A replaced program takes effect immediately: a request in flight restarts, so that all of its embeddings are from
- * one program. The caller keeps ownership of the tokenizer. Thread-safe.
+ * <p>A replaced program takes effect immediately: a request in flight restarts, to return embeddings of a single
+ * program. The caller keeps ownership of the tokenizer. Thread-safe.
  */
 public final class IreeEmbeddingModel implements EmbeddingModel {
 
@@ -81,14 +81,14 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     /** The signature of the function called last. */
     private record KnownSignature(ProgramFunction function, EncoderSignature signature) {}
 
-    /** The length of an embedding by a program that does not declare it. */
+    /** The measured length of an embedding, for a program without a declared length. */
     private record Measured(LoadedProgram program, int dimensions) {}
 
     /**
      * Creates a model.
      *
-     * @param programs contains the program, which need not be loaded yet
-     * @param invocations calls it
+     * @param programs source of the program; the program need not be loaded yet
+     * @param invocations calls the program
      * @param tokenizer tokenizes texts; borrowed
      * @param settings settings of the program, and limits
      * @param observations receives the observations of requests
@@ -110,10 +110,10 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     }
 
     /**
-     * Checks that the program can embed texts with the settings; loads it if it is not loaded.
+     * Loads the program if necessary, and checks that the program can embed texts with the settings.
      *
-     * @throws IreeException FAILED_PRECONDITION when it cannot, describing it; NOT_FOUND when there is no such program
-     *     or function; the load failure when loading it fails
+     * @throws IreeException FAILED_PRECONDITION when the program cannot embed texts, describing the function; NOT_FOUND
+     *     when there is no such program or function; the load failure when loading fails
      */
     public void check() {
         int maxTokens = maxTokens(signature(locate().function()));
@@ -122,7 +122,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         }
     }
 
-    /** Name of the model: that of its program. */
+    /** Returns the name of the model: the name of the program. */
     public String model() {
         return settings.module();
     }
@@ -175,7 +175,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
                         .formatted(model(), MOST_ATTEMPTS, texts.size()));
     }
 
-    /** Null when the program was replaced meanwhile: a response must not mix embeddings of two models. */
+    /** Returns null when the program was replaced meanwhile: a response must not mix embeddings of two models. */
     private @Nullable EmbeddingResponse attempt(List<String> texts, IreeEmbeddingOptions options, Deadline deadline) {
         LocatedFunction first = locate();
         EncoderSignature signature = signature(first.function());
@@ -215,7 +215,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
                 new EmbeddingResponseMetadata(model(), new DefaultUsage(used, 0, used), Map.of("truncated", cut)));
     }
 
-    /** The limit of the settings or the tokenizer, capped by that of the program. */
+    /** The limit of the settings or the tokenizer, capped by the program's limit. */
     private int maxTokens(EncoderSignature signature) {
         int said = tokenizer.maxTokens();
         return signature.maxLength() > 0 ? Math.min(said, signature.maxLength()) : said;
@@ -354,7 +354,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
                 : document.getFormattedContent(settings.metadataMode());
     }
 
-    /** The declared length, otherwise determined by a call, once for each program that is loaded. */
+    /** Returns the declared length, or else the length measured by a call, once for each loaded program. */
     @Override
     public int dimensions() {
         if (settings.dimensions() != null) {

@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.ai.embedding.EmbeddingOptions;
 
 /**
- * Options of one request, in addition to {@link EmbeddingOptions}.
+ * Options of a request, in addition to {@link EmbeddingOptions}.
  *
- * @param model null or the name of the model; no other is supported
- * @param dimensions length that embeddings are truncated to; null for that of the model
- * @param timeout maximum duration of the request, tokenization included; null for that of the model
+ * @param model null or the name of the model; no other name is supported
+ * @param dimensions length of truncated embeddings; null for the model's length
+ * @param timeout maximum duration of the request, tokenization included; null for the model's timeout
  * @param priority priority among calls of the same program; higher first
- * @param kind the kind of the texts, which selects their prefix; null for documents if they are {@code Document}s,
- *     otherwise for the model's kind of strings
+ * @param kind the kind of the texts, selecting the prefix; null for kind document with {@code Document}s, otherwise for
+ *     the model's kind of strings
  */
 public record IreeEmbeddingOptions(
         @Nullable String model,
@@ -29,7 +29,7 @@ public record IreeEmbeddingOptions(
      * Converts options to this class.
      *
      * @param options the options; null for the defaults
-     * @return the same instance if it is of this class
+     * @return the same instance if already of this class
      */
     static IreeEmbeddingOptions of(@Nullable EmbeddingOptions options) {
         return switch (options) {
@@ -40,7 +40,7 @@ public record IreeEmbeddingOptions(
     }
 
     /**
-     * Returns these options with the model's name if they have none.
+     * Returns these options, with the model's name if no name is set.
      *
      * @param name the name of the model
      */

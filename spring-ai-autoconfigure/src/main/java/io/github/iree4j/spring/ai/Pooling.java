@@ -6,12 +6,12 @@ public enum Pooling {
     MEAN,
     /** The vector of the first token. */
     CLS,
-    /** The vector of the last token that is not padding. */
+    /** The vector of the last token before padding. */
     LAST,
-    /** The program returns one vector for each text. */
+    /** The program returns a vector for each text. */
     NONE;
 
-    /** The default for a result of that rank. */
+    /** Returns the default for the rank of a result. */
     static Pooling usual(int rank) {
         return rank == 2 ? NONE : MEAN;
     }

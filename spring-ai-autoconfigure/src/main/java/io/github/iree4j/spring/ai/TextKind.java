@@ -6,6 +6,6 @@ public enum TextKind {
     QUERY,
     /** A document to find. */
     DOCUMENT,
-    /** Neither, or a text that already has its prefix: no prefix is added. */
+    /** Neither, or a text already with a prefix: no prefix is added. */
     PLAIN
 }

@@ -1,12 +1,12 @@
 package io.github.iree4j.spring.ai;
 
 /**
- * Prefixes of texts, added once before tokenization whatever the texts start with, so that different texts have
- * different tokens.
+ * Prefixes of texts, added once before tokenization, whatever the texts start with: different texts have different
+ * tokens.
  *
  * @param query prefix of queries; empty for none
  * @param document prefix of documents; empty for none
- * @param strings the kind of strings, unless the request sets it; documents are always of kind document
+ * @param strings the kind of strings, unless set by the request; documents are always of kind document
  */
 public record TextPrefixes(String query, String document, TextKind strings) {
 

@@ -8,20 +8,20 @@ import java.util.OptionalInt;
 public interface TextTokenizer {
 
     /**
-     * Returns all tokens of a text. Tokens at its start must not depend on text far behind them: of a long text, only
-     * the part that the model uses is passed.
+     * Returns all tokens of a text. Tokens at the start must not depend on text far behind: of a long text, only the
+     * part used by the model is passed.
      *
      * @param text any text, empty included
-     * @return its tokens with the special tokens of the model, without padding
-     * @throws IreeException INVALID_ARGUMENT when it cannot be tokenized; FAILED_PRECONDITION when the tokenizer is
-     *     closed
+     * @return the tokens, with the special tokens of the model, without padding
+     * @throws IreeException INVALID_ARGUMENT when the text cannot be tokenized; FAILED_PRECONDITION when the tokenizer
+     *     is closed
      */
     Tokens tokenize(String text);
 
     /**
-     * Returns the declared maximum number of tokens of a text, special ones included.
+     * Returns the declared maximum number of tokens of a text, including special tokens.
      *
-     * @return at least 1; empty when it is not declared
+     * @return at least 1; empty when not declared
      */
     default OptionalInt maxTokens() {
         return OptionalInt.empty();
@@ -31,7 +31,7 @@ public interface TextTokenizer {
      * The tokens of a text.
      *
      * @param ids token ids; must not be modified
-     * @param typeIds for each token the segment it belongs to; as many as ids
+     * @param typeIds segment of each token; as many as ids
      * @param leading number of special tokens at the start
      * @param trailing number of special tokens at the end
      */
@@ -40,7 +40,7 @@ public interface TextTokenizer {
         /**
          * Checks the numbers.
          *
-         * @throws IllegalArgumentException when they are inconsistent
+         * @throws IllegalArgumentException when the numbers are inconsistent
          */
         public Tokens {
             if (typeIds.length != ids.length || leading < 0 || trailing < 0 || leading + trailing > ids.length) {
@@ -55,10 +55,10 @@ public interface TextTokenizer {
         }
 
         /**
-         * Truncates the text at its end; keeps special tokens.
+         * Truncates the text at the end; keeps special tokens.
          *
          * @param most maximum number of tokens
-         * @return the truncated tokens; this instance if it is within the limit
+         * @return the truncated tokens; this instance if within the limit
          * @throws IreeException INVALID_ARGUMENT when special tokens leave no room for text
          */
         public Tokens cut(int most) {

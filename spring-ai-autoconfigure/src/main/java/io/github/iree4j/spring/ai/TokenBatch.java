@@ -6,15 +6,15 @@ import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import java.util.List;
 
 /**
- * Texts of one call, padded on the right.
+ * Texts of a call, padded on the right.
  *
- * @param texts their indices in the request
+ * @param texts indices of the texts in the request
  * @param rows number of rows of the tensors, at least one per text; extra rows repeat the last text
  * @param length number of tokens of each row, padding included
  */
 record TokenBatch(List<Integer> texts, int rows, int length) {
 
-    /** Creates one argument of the program; the caller closes it. */
+    /** Creates an argument of the program, to be closed by the caller. */
     Tensor tensor(TokenInput input, ElementType type, List<Tokens> tokens, long paddingId) {
         long[] values = new long[Math.multiplyExact(rows, length)];
         for (int row = 0; row < rows; row++) {

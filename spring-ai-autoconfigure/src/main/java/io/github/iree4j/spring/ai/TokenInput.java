@@ -3,7 +3,7 @@ package io.github.iree4j.spring.ai;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The meaning of an argument of a text encoder; each is a tensor of texts by tokens. */
+/** The meaning of an argument of a text encoder; each argument is a tensor of texts by tokens. */
 public enum TokenInput {
     /** Token ids. */
     INPUT_IDS,
@@ -14,7 +14,7 @@ public enum TokenInput {
     /** Positions: 0, 1, 2 and so on. */
     POSITION_IDS;
 
-    /** Returns the input of that conventional name; null for other names. */
+    /** Returns the input of a conventional name; null for other names. */
     static @Nullable TokenInput named(String name) {
         for (TokenInput input : values()) {
             if (input.name().toLowerCase(Locale.ROOT).equals(name)) {

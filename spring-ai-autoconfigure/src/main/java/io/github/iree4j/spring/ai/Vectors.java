@@ -9,13 +9,13 @@ final class Vectors {
     private Vectors() {}
 
     /**
-     * The vector of one text.
+     * Returns the vector of a text.
      *
      * @param values the elements of the result
      * @param start index of the text's first element
      * @param dimensions length of a vector
      * @param tokens number of the text's token vectors, without padding; at least 1
-     * @param pooling how to combine them
+     * @param pooling how to combine the token vectors
      * @return a new array
      */
     static float[] pooled(float[] values, int start, int dimensions, int tokens, Pooling pooling) {
@@ -48,9 +48,9 @@ final class Vectors {
      *
      * @param vector the vector; modified
      * @param kept number of dimensions to keep
-     * @param normalize whether to normalize it to length 1; a zero vector stays unchanged
+     * @param normalize whether to normalize the vector to length 1; a zero vector stays unchanged
      * @return the vector, or a shorter copy
-     * @throws IreeException INTERNAL when it contains NaN or infinity
+     * @throws IreeException INTERNAL when the vector contains NaN or infinity
      */
     static float[] finished(float[] vector, int kept, boolean normalize) {
         float[] cut = kept < vector.length ? Arrays.copyOf(vector, kept) : vector;

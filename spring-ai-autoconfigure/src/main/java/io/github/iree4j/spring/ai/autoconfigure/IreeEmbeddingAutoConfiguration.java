@@ -26,8 +26,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for {@link IreeEmbeddingModel}. Like Spring AI's own models, it backs
- * off when {@code spring.ai.model.embedding} names another one.
+ * {@link AutoConfiguration Auto-configuration} for {@link IreeEmbeddingModel}. Like Spring AI's own models, backs off
+ * when {@code spring.ai.model.embedding} names another model.
  */
 @AutoConfiguration(
         after = IreeAutoConfiguration.class,

@@ -19,32 +19,32 @@ import org.springframework.util.StringUtils;
 /**
  * The {@code iree.ai.embedding.*} properties.
  *
- * @param module Module of 'iree.modules' that embeds texts. Required for an EmbeddingModel.
- * @param function Function of the module, if it has several.
+ * @param module Module of 'iree.modules' for embedding texts. Required for an EmbeddingModel.
+ * @param function Function of the module. Required if the module has several.
  * @param tokenizer Location of the model's tokenizer.json.
- * @param inputs Meaning of each argument of the function, in order. Required if there are more than two and their names
- *     do not tell.
+ * @param inputs Meaning of each argument of the function, in order. Required for more than two arguments without
+ *     conventional names.
  * @param tokenType Integer type of tokens where the module neither declares nor proves the type of an argument.
  * @param result Index of the function's result with the vectors, from 0.
- * @param pooling How token vectors are combined into one. When not set, 'mean' if the function returns a vector for
- *     each token, and 'none' if it returns one for each text.
+ * @param pooling How to combine token vectors. When not set, 'mean' if the function returns a vector for each token,
+ *     and 'none' if the function returns a vector for each text.
  * @param normalize Whether to normalize embeddings to length 1.
- * @param dimensions Length of an embedding. Longer vectors are truncated, for models trained to allow it. When not set,
- *     the length that the function returns.
- * @param maxTokens Maximum number of tokens of a text, special ones included. When not set, the limit of the tokenizer
- *     or the function, or 512.
+ * @param dimensions Length of an embedding. Longer vectors are truncated, for models trained for truncation. When not
+ *     set, the length returned by the function.
+ * @param maxTokens Maximum number of tokens of a text, including special tokens. When not set, the limit of the
+ *     tokenizer or the function, or 512.
  * @param truncate Whether to truncate texts with more tokens rather than reject them.
  * @param maxTextLength Maximum number of characters of a text.
  * @param maxRequestSize Maximum number of texts of a request.
- * @param maxBatchSize Maximum number of texts of one call, if the function takes any number.
- * @param maxBatchTokens Maximum number of tokens of one call, padding included, if the function takes any number of
+ * @param maxBatchSize Maximum number of texts of a call, for functions with a dynamic number of texts.
+ * @param maxBatchTokens Maximum number of tokens of a call, including padding, for functions with a dynamic number of
  *     texts. A single text may have more.
- * @param padTo Lengths, in tokens, that texts are padded to, if the function takes any length and has no variants.
- *     Calls padded to the same length can be batched.
+ * @param padTo Padded lengths of texts, in tokens, for functions of dynamic length without variants. Calls padded to
+ *     the same length can be batched.
  * @param paddingId Id of the padding token.
- * @param timeout Maximum duration of a request, tokenization included. When not set, each call has the timeout of its
- *     module.
- * @param metadataMode Which metadata of a document is embedded with its text.
+ * @param timeout Maximum duration of a request, tokenization included. When not set, the module's timeout applies to
+ *     each call.
+ * @param metadataMode Metadata of a document to embed with the text.
  * @param prefix Prefixes of texts.
  */
 @ConfigurationProperties("iree.ai.embedding")
@@ -71,11 +71,11 @@ public record IreeEmbeddingProperties(
         @DefaultValue Prefix prefix) {
 
     /**
-     * Prefixes of texts, for models trained with them.
+     * Prefixes of texts, for models trained with prefixes.
      *
      * @param query Prefix of queries. Counts toward the tokens of a text.
      * @param document Prefix of documents. Counts toward the tokens of a text.
-     * @param strings Kind of texts passed as strings rather than documents, unless the request sets it. Vector stores
+     * @param strings Kind of texts passed as strings rather than documents, unless set by the request. Vector stores
      *     search by strings.
      */
     public record Prefix(

@@ -7,8 +7,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * Hints for native images with DJL's tokenizers: the native library and its properties, and the classes that native
- * code instantiates.
+ * Hints for native images with DJL's tokenizers: the native library with properties, and the classes instantiated by
+ * native code.
  */
 final class TokenizerRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -19,7 +19,7 @@ final class TokenizerRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("native/lib/tokenizers.properties")
-                .registerPattern("native/lib/*/cpu/*"); // others are never used, see HuggingFaceTextTokenizer
+                .registerPattern("native/lib/*/cpu/*"); // other libraries are never used, see HuggingFaceTextTokenizer
         for (String made : new String[] {
             "ai.djl.huggingface.tokenizers.jni.CharSpan",
             "ai.djl.engine.EngineException",
@@ -28,6 +28,6 @@ final class TokenizerRuntimeHints implements RuntimeHintsRegistrar {
         }) {
             hints.jni().registerType(TypeReference.of(made), MemberCategory.INVOKE_DECLARED_CONSTRUCTORS);
         }
-        hints.jni().registerType(String.class); // of arrays
+        hints.jni().registerType(String.class); // for arrays of strings
     }
 }

@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * This process as a member of a cluster: keeps a session with each node in the view of the membership, and fails lost
  * nodes.
  *
- * <p>The end of a connection, a view without the node, and a farewell all fail the node's incarnation, once and
- * permanently. Two nodes that have failed each other and still see each other cannot communicate under these names. The
+ * <p>The end of a connection past the handshake, a view without the node, and a farewell all fail the node's
+ * incarnation, once and permanently. Two nodes that have failed each other and still see each other cannot communicate under these names. The
  * members of a view therefore report failed members to each other; the largest set of members able to stay together
  * stays, and all other members are fenced and take new identities. Thread-safe.
  */

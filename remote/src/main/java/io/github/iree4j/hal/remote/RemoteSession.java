@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The session with a peer. The session ends once, by failure, whatever the cause; then everything of the peer fails
- * here, and the peer's incarnation is never accepted again, unless the session has ended before its handshake.
+ * here, and the peer's incarnation is never accepted again, unless the session has ended within the handshake.
  *
  * <p>Safe from any thread.
  */

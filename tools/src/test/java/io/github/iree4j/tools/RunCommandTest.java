@@ -266,8 +266,7 @@ class RunCommandTest {
         assertThat(add("--input=@" + npy, "--input=@" + npy, "--expected_output=4xf32=2 4 6 8")
                         .status())
                 .isZero();
-        assertThat(add("--input=*" + npy, B).err())
-                .startsWith("INVALID_ARGUMENT; function takes 2 values, no more");
+        assertThat(add("--input=*" + npy, B).err()).startsWith("INVALID_ARGUMENT; function takes 2 values, no more");
         assertThat(add("--input=4xf32=@" + bin, "--input=8xf32=+" + bin).err())
                 .startsWith("OUT_OF_RANGE; '" + bin + "' for 8xf32: tensor 8xf32: the data ends after 16 of 32 bytes");
         assertThat(add("--input=*" + npy, "--input=+" + npy).status()).isEqualTo(1);

@@ -116,6 +116,12 @@ class OverloadTests {
             answers.add(send(""));
         }
         await(2, MANY - 2);
+        while (application.most.get() < 2) { // both are in the function
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("by the timeout")
+                    .isFalse();
+            Thread.onSpinWait();
+        }
         HttpRequest alive = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/health/live"))
                 .build();
         assertThat(http.send(alive, BodyHandlers.ofString()).statusCode()).isEqualTo(200);

@@ -12,15 +12,19 @@ import java.util.List;
  * the thread. Calls are spread over the additional queues and devices, each to the queue or device with the least work
  * when the call begins; the operations of a call stay together, and so does work without a call. An operation takes the
  * recorded time, independent of its place and of concurrent operations. Sizes and limits of memory are scaled down
- * together, so a model takes little memory. The model of the recorded hardware shows the quality of the forecast.
+ * together, so a model takes little memory. Operations with missing records are left out, and the host ends the waits
+ * for them as recorded. The model of the recorded hardware shows the {@linkplain #error error} of the forecast.
  *
  * @param recorded nanoseconds from the first submission to the last end, as recorded
  * @param model the same in a model of the recorded hardware
  * @param forecast the same in a model of the other hardware
- * @param operations number of operations that ended in the recording
+ * @param operations number of operations that ended in the recording, with all of their records
  * @param notEnded number of these operations not ending with the other hardware, for lack of memory or of a signal
  */
 public record Forecast(long recorded, long model, long forecast, int operations, int notEnded) {
+    /** The part of the operations that may fail to run in the model of the recorded hardware. A guess, not measured. */
+    private static final double MOST_MISSING = 0.05;
+
     private static final int MAXIMUM_QUEUES = 64;
     private static final int MAXIMUM_DEVICES = 64;
     private static final int MAXIMUM_PERCENT = 10_000;
@@ -64,13 +68,15 @@ public record Forecast(long recorded, long model, long forecast, int operations,
      * @param recording the recording
      * @param hardware the other hardware
      * @return the durations
+     * @throws IreeException FAILED_PRECONDITION when more than 5 percent of the operations do not run in a model of the
+     *     recorded hardware, so that a forecast would say nothing
      */
     public static Forecast of(FlightRecording recording, Hardware hardware) {
         OperationGraph graph = new OperationGraph(recording);
         graph.checkSizeOfReplay(Runtime.getRuntime().maxMemory());
-        List<RecordedOperation> operations = graph.operations().stream()
-                .filter(each ->
-                        each.hasRun() && each.overAt() != RecordedOperation.NEVER && graph.queue(each.axis()) != null)
+        ReplayOrder order = new ReplayOrder(graph);
+        List<RecordedOperation> operations = order.operations().stream()
+                .filter(each -> each.hasRun() && each.overAt() != RecordedOperation.NEVER)
                 .toList();
         long first = operations.stream()
                 .mapToLong(RecordedOperation::submittedAt)
@@ -78,9 +84,34 @@ public record Forecast(long recorded, long model, long forecast, int operations,
                 .orElse(0);
         long last =
                 operations.stream().mapToLong(RecordedOperation::overAt).max().orElse(0);
-        try (ForecastRun model = new ForecastRun(graph, operations, Hardware.RECORDED);
-                ForecastRun other = new ForecastRun(graph, operations, hardware)) {
-            return new Forecast(last - first, model.run(), other.run(), operations.size(), other.notEnded());
+        try (ForecastRun model = new ForecastRun(graph, order, operations, Hardware.RECORDED);
+                ForecastRun other = new ForecastRun(graph, order, operations, hardware)) {
+            long modelled = model.run();
+            if (model.notEnded() > MOST_MISSING * operations.size()) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "%d of %d operations do not run in a model of the recorded hardware, since the recording lacks operations or signals that they wait for; record from the beginning, or with a larger ring"
+                                .formatted(model.notEnded(), operations.size()));
+            }
+            return new Forecast(last - first, modelled, other.run(), operations.size(), other.notEnded());
         }
+    }
+
+    /**
+     * Returns the relative error of the model of the recorded hardware, as an estimate of the forecast's.
+     *
+     * @return 0 for a model that takes as long as recorded
+     */
+    public double error() {
+        return recorded == 0 ? 0 : Math.abs(model - recorded) / (double) recorded;
+    }
+
+    /**
+     * Returns whether the forecast is worth comparing with the model: nearly all operations end with the other hardware.
+     *
+     * @return false when more than 5 percent do not
+     */
+    public boolean isWhole() {
+        return notEnded <= MOST_MISSING * operations;
     }
 }

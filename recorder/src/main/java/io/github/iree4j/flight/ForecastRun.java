@@ -74,9 +74,9 @@ final class ForecastRun implements AutoCloseable {
         }
     }
 
-    ForecastRun(OperationGraph graph, List<RecordedOperation> operations, Hardware hardware) {
+    ForecastRun(OperationGraph graph, ReplayOrder order, List<RecordedOperation> operations, Hardware hardware) {
         this.graph = graph;
-        this.order = new ReplayOrder(graph);
+        this.order = order;
         this.operations = operations;
         this.hardware = hardware;
         this.explanation = new Explanation(graph);
@@ -222,9 +222,9 @@ final class ForecastRun implements AutoCloseable {
         Map<Long, NavigableMap<Long, RecordedOperation>> ends = new HashMap<>(); // by thread, and by -call
         for (RecordedOperation each : operations) {
             ends.computeIfAbsent(each.submitted.thread(), unused -> new TreeMap<>())
-                    .put(each.overAt(), each);
+                    .put(seenAt(each), each);
             if (each.call() > 0) {
-                ends.computeIfAbsent(-each.call(), unused -> new TreeMap<>()).put(each.overAt(), each);
+                ends.computeIfAbsent(-each.call(), unused -> new TreeMap<>()).put(seenAt(each), each);
             }
         }
         Map<Long, Pending> previous = new HashMap<>(); // by thread
@@ -233,7 +233,7 @@ final class ForecastRun implements AutoCloseable {
             RecordedOperation seen = later(
                     before(ends.get(each.submitted.thread()), each),
                     each.call() > 0 ? before(ends.get(-each.call()), each) : null);
-            Pending pending = new Pending(each, each.submittedAt() - (seen == null ? 0 : seen.overAt()));
+            Pending pending = new Pending(each, each.submittedAt() - (seen == null ? 0 : seenAt(seen)));
             if (seen != null) {
                 pending.missing++;
                 followers.computeIfAbsent(seen, unused -> new ArrayList<>()).add(pending);
@@ -257,9 +257,13 @@ final class ForecastRun implements AutoCloseable {
         return last == null || last.getValue().number() >= operation.number() ? null : last.getValue();
     }
 
-    private static @Nullable RecordedOperation later(
-            @Nullable RecordedOperation left, @Nullable RecordedOperation right) {
-        return left == null || right != null && right.overAt() > left.overAt() ? right : left;
+    private @Nullable RecordedOperation later(@Nullable RecordedOperation left, @Nullable RecordedOperation right) {
+        return left == null || right != null && seenAt(right) > seenAt(left) ? right : left;
+    }
+
+    /** Returns when a thread could see the end of an operation: the record of the end may be made later. */
+    private long seenAt(RecordedOperation operation) {
+        return Math.min(graph.end(operation), operation.overAt());
     }
 
     /** Notes that a predecessor of a submission has happened. */

@@ -25,6 +25,15 @@ import org.junit.jupiter.api.Test;
 class ForecastTest {
     /** Two calls of three operations each, one after the other on a stream; each operation takes 10 ms. */
     private static FlightRecording twoCallsOnOneStream() throws IOException {
+        return twoCalls(false);
+    }
+
+    /**
+     * Two calls of three operations each on a stream; each operation takes 10 ms.
+     *
+     * @param waits whether the thread waits for the end of each operation
+     */
+    private static FlightRecording twoCalls(boolean waits) throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain =
@@ -56,6 +65,9 @@ class ForecastTest {
                             fences.add(wait);
                         }
                         device.queue(0).barrier(wait, signal, 0);
+                        if (waits) {
+                            clock.runUntilIdle();
+                        }
                     }
                     holder.leave(before);
                 }
@@ -84,6 +96,48 @@ class ForecastTest {
         assertThat(Forecast.of(recording, new Hardware(2, 1, 100)).forecast()).isEqualTo(30_000_000);
         assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).forecast()).isEqualTo(30_000_000);
         assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).notEnded()).isZero();
+    }
+
+    /** A worker that is preempted records the end of an operation when the waiting thread has submitted the next. */
+    @Test
+    void callsOfAThreadThatWaitsGainNothingThoughTheirEndsAreRecordedLate() throws IOException {
+        FlightRecording recording = twoCalls(true);
+        RecordWords late = new RecordWords();
+        for (int i = 0; i < recording.records().count(); i++) {
+            RecordWords one = new RecordWords();
+            one.add(recording.records().words(), recording.records().start(i));
+            if (RecordType.type(one.word(0, 0)) == RecordType.OVER) {
+                one.words()[2] += 5_000_000;
+            }
+            late.add(one.words(), 0);
+        }
+        Forecast forecast = Forecast.of(
+                new FlightRecording(recording.header(), recording.names(), recording.queues(), recording.pools(), late),
+                new Hardware(2, 1, 100));
+        assertThat(forecast.model()).isEqualTo(60_000_000);
+        assertThat(forecast.forecast()).isEqualTo(60_000_000);
+        assertThat(forecast.error()).isBetween(0.0, 0.1);
+    }
+
+    @Test
+    void ringsThatHaveDroppedTheBeginningAreForecastFromTheRest() throws IOException {
+        for (long seed = 1; seed <= 4; seed++) {
+            try (RandomWork work = new RandomWork(seed, 64 << 10);
+                    FlightRecorder recorder = FlightRecorder.open(
+                            work.domain,
+                            RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES),
+                            work.clock::now)) {
+                for (int i = 0; i < 60; i++) {
+                    work.run(50);
+                }
+                FlightRecording recording = recorder.recording();
+                assertThat(recording.header().completeFrom()).isPositive();
+                Forecast forecast = Forecast.of(recording, Hardware.RECORDED);
+                assertThat(forecast.operations()).isGreaterThan(500);
+                assertThat(forecast.isWhole()).as("seed %d: %s", seed, forecast).isTrue();
+                System.out.printf("ring: %s, error %.3f%n", forecast, forecast.error());
+            }
+        }
     }
 
     @Test

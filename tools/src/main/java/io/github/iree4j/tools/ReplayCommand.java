@@ -164,23 +164,35 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private static String json(Forecast forecast) {
-        return "{\"recordedNanos\": %d, \"modelNanos\": %d, \"forecastNanos\": %d, \"operations\": %d, \"notEnded\": %d}"
-                .formatted(
-                        forecast.recorded(),
-                        forecast.model(),
-                        forecast.forecast(),
-                        forecast.operations(),
-                        forecast.notEnded());
+        return String.format(
+                Locale.ROOT,
+                "{\"recordedNanos\": %d, \"modelNanos\": %d, \"forecastNanos\": %d, \"error\": %.3f, \"operations\": %d, \"notEnded\": %d}",
+                forecast.recorded(),
+                forecast.model(),
+                forecast.forecast(),
+                forecast.error(),
+                forecast.operations(),
+                forecast.notEnded());
     }
 
     private static String text(Forecast forecast) {
         return String.format(
+                        Locale.ROOT,
+                        "recorded %s; modelled %s, an error of %.1f%%; with the other hardware %s",
+                        Explanation.duration(forecast.recorded()),
+                        Explanation.duration(forecast.model()),
+                        100 * forecast.error(),
+                        forecast.isWhole() ? comparison(forecast) : "nothing to compare")
+                + (forecast.notEnded() == 0
+                        ? ""
+                        : "; %d of %d operations did not end".formatted(forecast.notEnded(), forecast.operations()));
+    }
+
+    private static String comparison(Forecast forecast) {
+        return String.format(
                 Locale.ROOT,
-                "recorded %s; modelled %s; with the other hardware %s, %.2f times the model%s",
-                Explanation.duration(forecast.recorded()),
-                Explanation.duration(forecast.model()),
+                "%s, %.2f times the model",
                 Explanation.duration(forecast.forecast()),
-                (double) forecast.forecast() / Math.max(1, forecast.model()),
-                forecast.notEnded() == 0 ? "" : "; %d operations did not end".formatted(forecast.notEnded()));
+                (double) forecast.forecast() / Math.max(1, forecast.model()));
     }
 }

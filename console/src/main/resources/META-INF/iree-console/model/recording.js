@@ -21,10 +21,12 @@ export function recordingRun(pages) {
   const begin = events[0]?.time ?? 0;
   let end = 1;
   for (const { time: recorded, kind, values } of events) {
-    const time = recorded - begin;
+    const time = Math.max(0, recorded - begin); // what hangs may have been submitted long before
     end = Math.max(end, time);
     const op = operations.get(values.operation);
     if (kind === "submitted") operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {} });
+    else if (kind === "open" && op) op.open = true;
+    else if (kind === "open") operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {}, open: true, age: begin - recorded });
     else if (kind === "reserved") reservations.set(values.reservation, { ...values, start: time, end: null, death: frontier(values.death) });
     else if (kind === "released") {
       const reservation = reservations.get(values.reservation);
@@ -126,7 +128,7 @@ function operation(op) {
     tainted: op.tainted === true,
     failure: op.failure,
     decisions,
-    note: op.call ? `call ${op.call} of ${op.function}` : "",
+    note: [op.call ? `call ${op.call} of ${op.function}` : "", op.age > 0 ? `submitted ${(op.age / 1e9).toFixed(1)} s before` : ""].filter((text) => text !== "").join(", "),
   };
 }
 

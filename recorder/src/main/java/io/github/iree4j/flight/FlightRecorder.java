@@ -108,9 +108,7 @@ public final class FlightRecorder implements AutoCloseable {
      * @return the recording so far
      */
     public FlightRecording recording() {
-        RecordWords open = observer.open(queues); // before the rings are read, so an end meanwhile is recorded
-        long cut = rings.cut();
-        return recording(rings.copy(0, cut).with(open), cut);
+        return since(0);
     }
 
     /**
@@ -125,23 +123,23 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns a part of the ring's contents from a position on, for readers with pages.
+     * Returns a part of the ring's contents from a position on, for readers with pages. The last page also has a record
+     * of each operation that has not ended.
      *
      * @param from a sequence number
      * @param most the most records, at least 1
      * @return the first records at or above the number; {@link Header#next} begins the next page
      */
     public FlightRecording since(long from, int most) {
+        RecordWords open = observer.open(queues); // before the rings are read, so an end meanwhile is recorded
         long cut = rings.cut();
         RecordWords records = rings.copy(from, cut);
         if (records.count() > most) {
             records = records.first(Math.max(1, most));
             cut = records.word(records.count() - 1, 1) + 1;
+        } else {
+            records = records.with(open);
         }
-        return recording(records, cut);
-    }
-
-    private FlightRecording recording(RecordWords records, long cut) {
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
         return new FlightRecording(

@@ -108,6 +108,27 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(wrong).asString().isEqualTo("[]");
     }
 
+    /** The records of the first operation have made room; the last page lists it as open. */
+    @Test
+    void anOperationThatHangsIsShownHoweverOldItIs() {
+        openLive();
+        List<?> shown = (List<?>) browser.await("""
+                await Promise.all(['recording', 'schedule'].map((each) => import(new URL(`model/${each}.js`, document.baseURI)))).then(([{ recordingRun }, { Schedule }]) => {
+                  const fill = (operation, value) => ({ operation, queue: 'q', name: 'fill', call: 0, function: '', waits: [], signals: [{ timeline: 1, value }] });
+                  const page = { start: '2026-11-26T00:00:00Z', cursor: 20, completeFrom: 10, queues: [{ axis: 'q', name: 'local/0', stream: false }], pools: [], events: [
+                    { number: 8, time: 5e9, kind: 'submitted', values: fill(2, 1) },
+                    { number: 12, time: 6e9, kind: 'submitted', values: fill(3, 2) },
+                    { number: 13, time: 6.1e9, kind: 'over', values: { operation: 3, status: 'OK', message: '', frontier: {} } },
+                    { number: 20, time: 1e9, kind: 'open', values: { operation: 1, queue: 'q', name: 'barrier', call: 7, function: 'm.f', waits: [{ timeline: 9, value: 1 }], signals: [] } },
+                  ] };
+                  const schedule = new Schedule(recordingRun([page]));
+                  return schedule.operations.map((op) => `${op.id} ${schedule.stateOf(op, schedule.finalTick)} ${op.note}`.trim());
+                })""");
+        assertThat(shown)
+                .asString()
+                .isEqualTo("[fill #3 done, barrier #1 waiting call 7 of m.f, submitted 5.0 s before]");
+    }
+
     /** A recorder may have more than a page can show: why nothing moves now is at the end. */
     @Test
     void ofALongRecordingTheLatestRecordsAreRead() {

@@ -66,10 +66,17 @@ public record RecordingDescriptor(
                 header.next(),
                 header.start(),
                 header.completeFrom(),
-                page.events().size() == MOST_EVENTS,
+                isFull(page),
                 page.queues().stream().map(RecordingDescriptor::queue).toList(),
                 page.pools(),
                 page.events().stream().map(RecordingDescriptor::event).toList());
+    }
+
+    private static boolean isFull(FlightRecording page) {
+        return page.events().stream()
+                        .filter(each -> !(each instanceof FlightEvent.Open))
+                        .count()
+                == MOST_EVENTS;
     }
 
     private static Queue queue(RecordedQueue queue) {

@@ -36,7 +36,7 @@ public class LearnedAxisFailsWithItsNode {
     @Actor
     public void learner() {
         try {
-            peer.session.believed(Frontier.of(StressPeer.AXIS, 1));
+            peer.session.peerAxes().believed(Frontier.of(StressPeer.AXIS, 1));
         } catch (IreeException failed) {
             // The frame came late.
         }

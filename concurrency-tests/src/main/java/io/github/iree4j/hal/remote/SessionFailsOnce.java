@@ -30,7 +30,7 @@ public class SessionFailsOnce {
 
     /** The peer has an axis, and a transfer is under way. */
     public SessionFailsOnce() {
-        peer.session.believed(Frontier.of(StressPeer.AXIS, 1));
+        peer.session.peerAxes().believed(Frontier.of(StressPeer.AXIS, 1));
         peer.session.transfers().receive(2, 0, MemorySegment.ofArray(new byte[8]), false, () -> null, ends::add);
     }
 

@@ -108,7 +108,7 @@ final class Proxies {
                 byNumber.remove(number);
             }
         }
-        Frontier known = session.believed(frontier);
+        Frontier known = session.peerAxes().believed(frontier);
         boolean held = HeldCallbacks.begin();
         try {
             proxy.semaphore.signal(value, known);

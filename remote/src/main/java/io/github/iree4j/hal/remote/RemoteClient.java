@@ -187,7 +187,7 @@ final class RemoteClient {
         IreeException failure = in.status(session + ": ");
         Frontier frontier = in.frontier();
         in.end();
-        session.believed(frontier);
+        session.peerAxes().believed(frontier);
         RemoteLane lane = lanes.get(axis);
         if (lane != null) { // otherwise closed meanwhile
             lane.completed(in, sequence, epoch, failure);

@@ -1,10 +1,7 @@
 package io.github.iree4j.hal.remote;
 
-import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -13,11 +10,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +31,7 @@ public final class RemoteSession {
      *
      * REMOTE-1: a session fails once, together with its parts: `failure` is set by compare-and-set, each part refuses
      * additions after the notification, under the lock of the part, and all parts are notified, whatever a part throws.
-     * REMOTE-2: no axis of the peer stays alive: axes are learned under the lock of `axes`, taken by fail() after
-     * setting `failure`.
+     * REMOTE-2: see PeerAxes.
      */
     private enum State {
         NEW,
@@ -53,7 +47,7 @@ public final class RemoteSession {
     private final Map<PeerStream, Outbox> outboxes = new EnumMap<>(PeerStream.class);
     private final SessionWire wire;
     private final AtomicReference<@Nullable IreeException> failure = new AtomicReference<>();
-    private final Set<Long> axes = new LinkedHashSet<>(); // axes of the peer registered here; guarded by the set
+    private final PeerAxes axes;
     private final Subscriptions subscriptions;
     private final Proxies proxies;
     private final RemoteClient client;
@@ -71,6 +65,7 @@ public final class RemoteSession {
         for (PeerStream stream : PeerStream.values()) {
             outboxes.put(stream, new Outbox(connection, stream, node.options().outboxBytes()));
         }
+        this.axes = new PeerAxes(this, node.domain().tracker());
         this.wire = new SessionWire(this);
         this.subscriptions = new Subscriptions(this, node.options().objectLimit());
         this.proxies = new Proxies(this);
@@ -137,9 +132,7 @@ public final class RemoteSession {
      * @return a snapshot, in the order of becoming known
      */
     public List<Long> axes() {
-        synchronized (axes) {
-            return List.copyOf(axes);
-        }
+        return axes.all();
     }
 
     /**
@@ -233,14 +226,10 @@ public final class RemoteSession {
         List<RemoteStreamStatistics> streams = new ArrayList<>();
         outboxes.forEach((stream, out) -> streams.add(new RemoteStreamStatistics(
                 stream, out.frames(), out.bytes(), wire.frames(stream), wire.bytes(stream), out.waitingBytes())));
-        int known;
-        synchronized (axes) {
-            known = axes.size();
-        }
         return new RemoteSessionStatistics(
                 streams,
                 wire.dropped(),
-                known,
+                axes.all().size(),
                 subscriptions.count(),
                 proxies.count(),
                 server.inProgress(),
@@ -304,7 +293,7 @@ public final class RemoteSession {
     private List<Runnable> parts(IreeException cause) {
         return List.of(
                 () -> node.ended(this, cause),
-                () -> axes().forEach(axis -> tracker().fail(axis, cause)), // REMOTE-2
+                () -> axes.fail(cause), // REMOTE-2
                 () -> transfers.failAll(cause), // before devices are lost together with their memory
                 () -> proxies.failAll(cause),
                 subscriptions::close,
@@ -379,7 +368,7 @@ public final class RemoteSession {
             reject(refused);
             return;
         }
-        learn(hello);
+        axes.learn(hello);
         post(new FrameWriter(FrameType.READY));
         open();
         node.opened(this);
@@ -388,7 +377,7 @@ public final class RemoteSession {
     void ready(FrameReader in) {
         in.end();
         expect(State.ADMITTED, in);
-        learn(Objects.requireNonNull(peer)); // not before: the peer may never hear of the handshake
+        axes.learn(Objects.requireNonNull(peer)); // not before: the peer may never hear of the handshake
         open();
         node.opened(this);
     }
@@ -417,18 +406,12 @@ public final class RemoteSession {
                 return true;
             }
         }
-        return !axes().isEmpty() || !opened().isEmpty();
+        return !axes.all().isEmpty() || !opened().isEmpty();
     }
 
     /** Records the accepted peer, in no other session. */
     void admitted(Hello hello) {
         peer = hello;
-    }
-
-    private void learn(Hello hello) {
-        for (Hello.AxisEpoch each : hello.axes()) {
-            learn(each.axis(), each.epoch());
-        }
     }
 
     /** Opens the session, or ends the wait for the opening. */
@@ -506,6 +489,10 @@ public final class RemoteSession {
         return roundTrips;
     }
 
+    PeerAxes peerAxes() {
+        return axes;
+    }
+
     /** Whether this side dialed. */
     boolean isDialer() {
         return node.identity().incarnation() < Objects.requireNonNull(peer()).incarnation();
@@ -539,73 +526,5 @@ public final class RemoteSession {
         } else if (stream == PeerStream.BULK) {
             transfers.resume();
         }
-    }
-
-    private FrontierTracker tracker() {
-        return node.domain().tracker();
-    }
-
-    /**
-     * Records the epoch reached by an axis of the peer.
-     *
-     * @throws IreeException the session's failure; RESOURCE_EXHAUSTED for too many axes
-     */
-    private void learn(long axis, long epoch) {
-        synchronized (axes) {
-            IreeException cause = failure.get();
-            if (cause != null) {
-                throw cause; // REMOTE-2
-            }
-            if (!axes.contains(axis)) {
-                if (axes.size() >= Hello.AXES_LIMIT) {
-                    throw new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%s has %d axes, the limit".formatted(this, Hello.AXES_LIMIT));
-                }
-                tracker().register(axis);
-                axes.add(axis);
-            }
-        }
-        tracker().advance(axis, epoch);
-    }
-
-    /**
-     * Records the epochs implied by the frontier of an operation that has ended at the peer: the peer's own entries
-     * have completed. Entries of third nodes unknown to this node are dropped. Such entries could never complete here,
-     * and an ended operation needs none of them.
-     *
-     * @return the frontier with the entries known here
-     */
-    Frontier believed(Frontier frontier) {
-        NodeIdentity from = Objects.requireNonNull(peer());
-        boolean whole = true;
-        for (int i = 0; i < frontier.size(); i++) {
-            if (from.owns(frontier.axis(i))) {
-                learn(frontier.axis(i), frontier.epoch(i));
-            } else {
-                whole &= isKnown(frontier.axis(i));
-            }
-        }
-        return whole ? frontier : known(frontier, from);
-    }
-
-    private boolean isKnown(long axis) {
-        return tracker().isRegistered(axis);
-    }
-
-    private Frontier known(Frontier frontier, NodeIdentity from) {
-        MutableFrontier kept = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
-        for (int i = 0; i < frontier.size(); i++) {
-            long axis = frontier.axis(i);
-            if ((from.owns(axis) || isKnown(axis)) && !(frontier.hasProducer() && axis == frontier.producerAxis())) {
-                kept.insertOrRaise(axis, frontier.epoch(i), _ -> 0);
-            }
-        }
-        if (frontier.isTainted()) {
-            kept.taint();
-        }
-        return frontier.hasProducer() && (from.owns(frontier.producerAxis()) || isKnown(frontier.producerAxis()))
-                ? kept.produce(frontier.producerAxis(), frontier.producerEpoch(), _ -> 0)
-                : kept.snapshot();
     }
 }

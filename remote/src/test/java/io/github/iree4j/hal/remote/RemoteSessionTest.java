@@ -291,7 +291,8 @@ class RemoteSessionTest {
         long foreign = nodes.node(9).domain().axes().allocate(CausalDomain.QUEUE);
         loopback.run();
         // Not owned by the sender: neither registered nor advanced.
-        assertThat(two.session(1).believed(Frontier.of(foreign, 4)).size()).isZero();
+        assertThat(two.session(1).peerAxes().believed(Frontier.of(foreign, 4)).size())
+                .isZero();
         assertThat(two.domain().tracker().isRegistered(foreign)).isFalse();
     }
 

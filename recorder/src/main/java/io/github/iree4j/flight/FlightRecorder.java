@@ -131,19 +131,19 @@ public final class FlightRecorder implements AutoCloseable {
      * @return the first records at or above the number; {@link Header#next} begins the next page
      */
     public FlightRecording since(long from, int most) {
-        RecordWords open = observer.open(queues); // before the rings are read, so an end meanwhile is recorded
+        long now = rings.now();
         long cut = rings.cut();
         RecordWords records = rings.copy(from, cut);
         if (records.count() > most) {
             records = records.first(Math.max(1, most));
             cut = records.word(records.count() - 1, 1) + 1;
         } else {
-            records = records.with(open);
+            records = records.with(observer.open(queues, cut, now)); // what is open now was open at the cut
         }
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
         return new FlightRecording(
-                new Header(start, domain.frontierCapacity(), cut, rings.completeFrom(), drain.dropped()),
+                new Header(start, domain.frontierCapacity(), cut, Math.min(cut, rings.completeFrom()), 0),
                 definitions.names(),
                 known,
                 pools,
@@ -163,7 +163,7 @@ public final class FlightRecorder implements AutoCloseable {
     @Override
     public void close() {
         domain.memory().end(observer);
-        RecordWords open = observer.open(queues);
+        RecordWords open = observer.open(queues, rings.cut(), rings.now());
         queues.close(); // last, so the next recorder finds both free
         drain.close(open);
     }

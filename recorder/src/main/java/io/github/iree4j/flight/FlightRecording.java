@@ -24,7 +24,7 @@ public final class FlightRecording {
      * @param next sequence numbers of later records are at or above this
      * @param completeFrom of the records below this sequence number some, or all, are missing; records of operations
      *     that had not ended when the recording was taken are there all the same, see {@link FlightEvent.Open}
-     * @param dropped number of records dropped by a full file
+     * @param dropped number of records missing in a file, since the file was full or the disk was slow; 0 for a ring
      */
     public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped) {}
 

@@ -61,6 +61,7 @@ public final class OperationGraph {
         this.recording = recording;
         recording.queues().forEach(queue -> queues.put(queue.axis(), queue));
         recording.events().forEach(this::read);
+        sortUnrecorded();
         for (RecordedOperation each : operations.values()) {
             long epoch = each.epoch();
             if (epoch > 0) {
@@ -91,6 +92,28 @@ public final class OperationGraph {
         issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
     }
 
+    /** Puts operations whose submissions have no record in their places by time. */
+    private void sortUnrecorded() {
+        List<RecordedOperation> unrecorded = operations.values().stream()
+                .filter(each -> each.openAt >= 0 && each.submitted.sequence() == 0 && each.submitted.thread() == 0)
+                .sorted(Comparator.comparingLong(RecordedOperation::submittedAt))
+                .toList();
+        if (unrecorded.isEmpty()) {
+            return;
+        }
+        unrecorded.forEach(each -> operations.remove(each.number()));
+        List<RecordedOperation> recorded = List.copyOf(operations.values());
+        operations.clear();
+        int next = 0;
+        for (RecordedOperation each : recorded) {
+            while (next < unrecorded.size() && unrecorded.get(next).submittedAt() <= each.submittedAt()) {
+                operations.put(unrecorded.get(next).number(), unrecorded.get(next++));
+            }
+            operations.put(each.number(), each);
+        }
+        unrecorded.subList(next, unrecorded.size()).forEach(each -> operations.put(each.number(), each));
+    }
+
     static long issueNumber(RecordedOperation operation) {
         return operation.issued == null ? Long.MAX_VALUE : operation.issued.sequence();
     }
@@ -101,9 +124,10 @@ public final class OperationGraph {
                 operations.putIfAbsent(submitted.operation(), new RecordedOperation(submitted));
             case FlightEvent.Open open ->
                 operations.computeIfAbsent(
-                                open.submission().operation(),
-                                unused -> new RecordedOperation(before(open.submission())))
-                        .open = true;
+                                        open.submission().operation(),
+                                        unused -> new RecordedOperation(before(open.submission())))
+                                .openAt =
+                        open.sequence();
             case FlightEvent.Decided decided -> {
                 RecordedOperation operation = operations.get(decided.operation());
                 if (operation != null
@@ -330,11 +354,15 @@ public final class OperationGraph {
      */
     public Known hasEnded(RecordedOperation operation) {
         boolean hasRun = end(operation) != RecordedOperation.NEVER && !operation.isEndedByHost();
-        if (operation.over != null || hasRun && !operation.open) {
+        if (operation.over != null || hasRun && operation.openAt < 0) {
             return Known.YES;
         }
-        boolean isWhole = operation.submitted.sequence() >= recording.header().completeFrom();
-        return operation.open || isWhole ? Known.NO : Known.UNKNOWN;
+        FlightRecording.Header header = recording.header();
+        if (operation.openAt >= header.completeFrom()) { // else a record of an end since the listing may be missing
+            return Known.NO;
+        }
+        boolean isWhole = operation.submitted.sequence() >= header.completeFrom() && header.dropped() == 0;
+        return isWhole ? Known.NO : Known.UNKNOWN;
     }
 
     /**

@@ -26,7 +26,8 @@ public final class RecordedOperation {
     FlightEvent.@Nullable Over over;
     FlightEvent.@Nullable Reserved reserved; // of an allocation
     long began = NEVER;
-    boolean open; // whether the operation was listed as not ended when the recording was taken
+    // number of the record that lists the operation as not ended when the recording was taken; -1 for none
+    long openAt = -1;
 
     RecordedOperation(FlightEvent.Submitted submitted) {
         this.submitted = submitted;

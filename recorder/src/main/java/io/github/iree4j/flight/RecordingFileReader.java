@@ -80,21 +80,25 @@ final class RecordingFileReader {
         }
         RecordWords sorted = records.sorted();
         if (!ended) {
-            long next = sorted.count() == 0 ? 0 : sorted.word(sorted.count() - 1, 1) + 1;
-            long missing = next - sorted.count();
-            known = new Header(known.start(), known.frontierCapacity(), next, afterGaps(sorted), missing);
+            known = header(known, sorted);
         }
         return new FlightRecording(known, List.copyOf(names), List.copyOf(queues), List.copyOf(pools), sorted);
     }
 
-    /** Returns the sequence number from which no record is missing. */
-    private static long afterGaps(RecordWords sorted) {
-        long from = 0;
+    /** Returns the header of a file without an end, as far as the numbers of the records show. */
+    private static Header header(Header known, RecordWords sorted) {
+        long next = 0;
+        long completeFrom = 0;
+        long missing = 0;
         for (int i = 0; i < sorted.count(); i++) {
-            long before = i == 0 ? -1 : sorted.word(i - 1, 1);
-            from = sorted.word(i, 1) - before > 1 ? sorted.word(i, 1) : from;
+            if (RecordType.type(sorted.word(i, 0)) != RecordType.OPEN) { // not numbered among the others
+                long number = sorted.word(i, 1);
+                completeFrom = number > next ? number : completeFrom;
+                missing += Math.max(0, number - next);
+                next = Math.max(next, number + 1);
+            }
         }
-        return from;
+        return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing);
     }
 
     private ByteBuffer bytes(long position, int length) throws IOException {

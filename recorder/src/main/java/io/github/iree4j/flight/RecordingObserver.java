@@ -75,12 +75,16 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         return number;
     }
 
-    /** Returns a record for each operation of this recorder that has not ended. */
-    RecordWords open(QueueObservation queues) {
+    /**
+     * Returns a record for each operation of this recorder that has not ended, among the operations submitted by a time.
+     *
+     * @param cut the number of the records
+     * @param until the time, by the clock of the rings
+     */
+    RecordWords open(QueueObservation queues, long cut, long until) {
         RecordWords open = new RecordWords();
-        long number = rings.cut();
-        queues.forEachOpen((queue, operation, wait, signal, call) -> {
-            if (operation.number() < firstOperation) {
+        queues.forEachOpen((queue, name, number, observedAt, wait, signal, call) -> {
+            if (number != 0 && (number < firstOperation || observedAt > until)) {
                 return;
             }
             int waits = wait == null ? 0 : Math.min(MAXIMUM_POINTS, wait.size());
@@ -88,11 +92,11 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             int words = RecordType.HEADER + 8 + 2 * (waits + signals);
             open.begin(words);
             open.put(RecordType.header(RecordType.OPEN, words));
-            open.put(number);
-            open.put(operation.observedAt());
-            open.put(operation.number());
+            open.put(cut);
+            open.put(number == 0 ? until : observedAt);
+            open.put(number == 0 ? OPERATIONS.incrementAndGet() : number); // the parts are numbered, the whole is not
             open.put(queue.axis());
-            open.put(definitions.name(operation.name()));
+            open.put(definitions.name(name));
             open.put(call == null ? 0 : call.number());
             open.put(call == null ? Definitions.NO_NAME : definitions.name(call.name()));
             open.put(0);

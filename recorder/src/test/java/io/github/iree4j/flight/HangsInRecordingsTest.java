@@ -133,7 +133,7 @@ class HangsInRecordingsTest {
                 assertIsTrue(recorder.recording(), work, seed);
                 OperationGraph graph = new OperationGraph(recorder.recording());
                 overwritten += graph.operations().stream()
-                        .filter(each -> each.submitted.sequence() == 0 && each.open)
+                        .filter(each -> each.submitted.sequence() == 0 && each.openAt >= 0)
                         .count();
                 unknown += signals(graph, Known.UNKNOWN).size();
                 recorder.close();

@@ -147,9 +147,7 @@ final class PeerTable {
         RemoteSession session;
         synchronized (this) {
             session = sessions.get(incarnation);
-            if (session == null) {
-                failed.putIfAbsent(incarnation, cause);
-            }
+            failed.putIfAbsent(incarnation, cause); // also for a session that has not begun
         }
         if (session != null) {
             session.fail(cause);

@@ -58,6 +58,7 @@ public final class RemoteSession {
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
     private volatile @Nullable IreeException draining;
+    private volatile boolean isUsed; // whether either side has sent anything but its greeting, or waits for the other
 
     RemoteSession(RemoteNode node, PeerConnection connection) {
         this.node = node;
@@ -146,6 +147,7 @@ public final class RemoteSession {
      * @throws IreeException the failure of the session; RESOURCE_EXHAUSTED at the peer's limit of subscriptions
      */
     public TimelineSemaphore semaphore(long id, long from) {
+        isUsed = true;
         return proxies.subscribe(id, from, false);
     }
 
@@ -176,6 +178,7 @@ public final class RemoteSession {
         for (int i = 0; i < all.size(); i++) {
             RemoteDeviceInfo info = all.get(i);
             if (info.id().equals(id)) {
+                isUsed = true;
                 int count = options.queueCount() == 0 ? info.queueCount() : options.queueCount();
                 RemoteDriver driver = new RemoteDriver(this, i, count);
                 try {
@@ -402,11 +405,8 @@ public final class RemoteSession {
      */
     boolean hasBegun() {
         synchronized (this) {
-            if (state == State.OPEN) {
-                return true;
-            }
+            return state == State.OPEN || isUsed;
         }
-        return !axes.all().isEmpty() || !opened().isEmpty();
     }
 
     /** Records the accepted peer, in no other session. */
@@ -453,6 +453,7 @@ public final class RemoteSession {
         if (peer == null) {
             throw in.corrupt("came before the handshake");
         }
+        isUsed = true;
     }
 
     // ---- For the parts.

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.remote.Loopback.Link;
@@ -161,6 +162,53 @@ class RemoteSessionTest {
         loopback.run();
         assertThat(two.session(1).isOpen()).isTrue();
         assertThat(two.domain().tracker().isRegistered(axis(one))).isTrue();
+    }
+
+    @Test
+    void aPeerThatIsFailedWithinTheHandshakeIsNotAcceptedAgain() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.step();
+        link.back.take(PeerStream.CONTROL);
+        two.fail(1, LOST);
+        loopback.cut(link);
+        loopback.run();
+        assertThat(two.failures()).containsOnlyKeys(1L);
+        loopback.connect(one, two);
+        loopback.run();
+        assertThat(two.sessions()).isEmpty();
+    }
+
+    /** What a peer sends on another stream may overtake its READY. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPeerThatHasUsedItsSessionFailsWithTheConnection(boolean isOwn) {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        try (TimelineSemaphore ours = TimelineSemaphore.create(0);
+                TimelineSemaphore theirs = TimelineSemaphore.create(0)) {
+            SemaphoreExport ofOne = one.export(theirs);
+            SemaphoreExport ofTwo = two.export(ours);
+            Link link = loopback.connect(one, two);
+            loopback.step();
+            TimelineSemaphore proxy;
+            if (isOwn) { // this side waits for the peer, before the peer has heard of the session
+                proxy = two.session(1).semaphore(ofOne.id(), 1);
+                link.back.take(PeerStream.CONTROL);
+            } else {
+                loopback.step();
+                link.hold(PeerStream.CONTROL, true);
+                proxy = one.session(2).semaphore(ofTwo.id(), 1);
+                loopback.run();
+                assertThat(two.session(1).isOpen()).isFalse();
+            }
+            loopback.cut(link);
+            loopback.run();
+            assertThat(proxy.failure()).isNotNull();
+            assertThat(two.failures()).containsOnlyKeys(1L);
+            proxy.close();
+        }
     }
 
     @Test

@@ -97,7 +97,7 @@ final class Arbiter {
         if (isBehind && staysBehind(account)
                 || isAnybodyWaiting()
                         && !turns.mayGo(null, pool, request.age(), account, holding, length, live)
-                        && !isPromised(request, holding, length)) {
+                        && !isPromised(request, length)) {
             match.forget();
             return null;
         }
@@ -105,10 +105,17 @@ final class Arbiter {
     }
 
     /** Whether a request that cannot wait belongs to a call admitted with the memory: inputs do not give way to claims, which shut the gate. */
-    private boolean isPromised(ReservationRequest request, @Nullable Holding holding, long length) {
-        MemoryHolder holder = request.holder();
-        Admission given = request.persistent() && holder != null ? holder.admission(gate) : null;
-        return given != null && gate.hasCommitted(given, (holding == null ? 0 : holding.live) + length);
+    private boolean isPromised(ReservationRequest request, long length) {
+        MemoryHolder call = request.holder();
+        Admission given = request.persistent() && call != null ? call.admission(gate) : null;
+        if (call == null || given == null) {
+            return false;
+        }
+        while (call.outer() instanceof MemoryHolder outer && given.equals(outer.admission(gate))) {
+            call = outer; // the admitted call, whose need includes nested calls
+        }
+        Holding holding = call.knownHoldingIn(set);
+        return gate.hasCommitted(given, (holding == null ? 0 : holding.whole()) + length);
     }
 
     private Account account(ReservationRequest request) {
@@ -182,7 +189,7 @@ final class Arbiter {
         MemoryHolder holder = request.holder();
         Holding holding = holder == null ? null : holder.holdingIn(set);
         block.reserved(needed, request.persistent(), account, holding);
-        if (!turns.leavesPlace(waiter, account, holding) && !isPromised(request, holding, needed)) {
+        if (!turns.leavesPlace(waiter, account, holding) && !isPromised(request, needed)) {
             isLeft = true;
             block.released();
             pool.store.give(block, block.death);
@@ -259,7 +266,7 @@ final class Arbiter {
         MemoryHolder holder = request.holder();
         Holding holding = holder == null ? null : holder.knownHoldingIn(set);
         long bytes = pool.store.growth(needed, aligned, Math.min(slabs.budget, pool.options.budget()));
-        return turns.leavesPlace(waiter, account, holding, pool, bytes) || isPromised(request, holding, needed);
+        return turns.leavesPlace(waiter, account, holding, pool, bytes) || isPromised(request, needed);
     }
 
     // ---- Taking memory back.

@@ -152,7 +152,10 @@ final class Claim {
         if (waiter != null) {
             beside += holding == null && !persistent ? length : 0;
             exceptions += holding != null && held(holding) ? 1 : 0;
-            inputs += holding != null && persistent && isLater(holding) ? 1 : 0;
+            if (holding != null && persistent && isLater(holding)) {
+                inputs++;
+                shutOrOpen();
+            }
         }
     }
 

@@ -499,6 +499,12 @@ public final class MemoryHolder {
         return 0;
     }
 
+    /** The call that has made this call; null for none. */
+    @Nullable
+    MemoryHolder outer() {
+        return outer;
+    }
+
     /** Whether another call has made this call. */
     boolean isNested() {
         return outer != null;
@@ -572,6 +578,11 @@ public final class MemoryHolder {
             this.next = next;
             this.outer = outer;
             this.age = set.nextAge();
+        }
+
+        /** Bytes held by the call and the calls made by the call. */
+        long whole() {
+            return whole;
         }
 
         /** Adds to the held bytes, or subtracts. */

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Schedulers of a domain and the speculation scopes following the operations. Safe from any thread. */
 final class DomainQueues implements SchedulingDomain.Queues {
     private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
+    private final CopyOnWriteArrayList<QueueScheduler> left = new CopyOnWriteArrayList<>(); // closed, perhaps not idle
     private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
 
     private final AtomicReference<@Nullable QueueObserver> observer =
@@ -65,15 +67,26 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.remove(queue.axis());
     }
 
+    /** Keeps a closed queue while operations are in flight, for {@link #all}. */
+    void closed(QueueScheduler queue) {
+        left.removeIf(each -> each.open().isEmpty());
+        if (!queue.open().isEmpty()) {
+            left.add(queue);
+        }
+    }
+
     /** Returns the open queue of an axis, or null if there is no such queue in this domain. */
     @Nullable
     QueueScheduler queue(long axis) {
         return queues.get(axis);
     }
 
-    /** Returns the open queues. */
+    /** Returns the open queues, and closed queues with operations in flight. */
     List<QueueScheduler> all() {
-        return List.copyOf(queues.values());
+        List<QueueScheduler> all = new ArrayList<>(queues.values());
+        left.removeIf(each -> each.open().isEmpty());
+        all.addAll(left);
+        return all;
     }
 
     void add(SpeculationScope scope) {

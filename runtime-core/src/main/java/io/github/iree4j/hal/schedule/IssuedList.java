@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Operations of a queue with signals to come, not held back and without promises: operations given to workers,
- * operations executed in parts, and deferred host calls. A resumed operation is added here before leaving the
- * {@link PendingList}, and so is always on one of the two lists: read the pending list first. Safe from any thread.
+ * operations executed in parts, and deferred host calls; while observed, also operations run by their submitters. A
+ * resumed operation is added here before leaving the {@link PendingList}, and an operation held back again is added
+ * there before leaving here: read the pending list before and after this list. Safe from any thread.
  */
 final class IssuedList {
     private @Nullable QueueOperation first; // guarded by this, as all fields
@@ -61,6 +62,10 @@ final class IssuedList {
 
     synchronized void remove(OperationParts whole) {
         wholes.remove(whole);
+    }
+
+    synchronized List<OperationParts> wholes() {
+        return List.copyOf(wholes);
     }
 
     synchronized List<QueueOperation> all() {

@@ -96,6 +96,11 @@ public final class OperationParts {
                 holder == null ? "" : holder.name());
     }
 
+    /** Shows an operation that has not ended to a visitor. */
+    void visit(QueueObservation.Visitor visitor) {
+        visitor.open(scheduler, "execute", 0, 0, null, signal, holder);
+    }
+
     /** Returns the points signalled at the end of the whole operation. */
     List<Fence.Entry> signals() {
         return signal == null ? List.of() : signal.entries();

@@ -24,14 +24,18 @@ public final class QueueObservation implements AutoCloseable {
          * Receives an operation.
          *
          * @param queue the queue
-         * @param operation the operation
+         * @param name the kind of operation
+         * @param number the number given by the observer; 0 for an operation executed in parts, each with a number
+         * @param observedAt the time of the submission, by the clock of the observer; 0 if not known
          * @param wait the fence waited for, possibly closed by now; null for none
          * @param signal the fence to be signalled, possibly closed by now; null for none
          * @param call the submitting call; null for none
          */
         void open(
                 QueueScheduler queue,
-                QueueOperation operation,
+                String name,
+                long number,
+                long observedAt,
                 @Nullable Fence wait,
                 @Nullable Fence signal,
                 @Nullable MemoryHolder call);
@@ -61,16 +65,17 @@ public final class QueueObservation implements AutoCloseable {
     }
 
     /**
-     * Lists the submitted operations that have not ended, on open queues. Operations that are being submitted, issued
-     * or ended meanwhile may be listed or not.
+     * Lists the submitted operations that have not ended, including deferred calls left behind by closed queues.
+     * Operations that are being submitted, issued or ended meanwhile may be listed or not.
      *
      * @param visitor receives each operation once, with no lock held
      */
     public void forEachOpen(Visitor visitor) {
         for (QueueScheduler queue : queues.all()) {
             for (QueueOperation each : queue.open()) {
-                visitor.open(queue, each, each.wait, each.signal, each.holder);
+                visitor.open(queue, each.name(), each.number, each.observedAt(), each.wait, each.signal, each.holder);
             }
+            queue.issuedOnes.wholes().forEach(each -> each.visit(visitor));
         }
     }
 

@@ -380,6 +380,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         siblings.remove(this);
         abandonPending(this::aborted);
         endAxis();
+        siblings.closed(this);
     }
 
     /** Ends the axis of the closed queue: only operations in flight still happen on the axis. From now on no operation gets a place. */
@@ -506,9 +507,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /** Returns the submitted operations that have not ended, in no order. */
     final Set<QueueOperation> open() {
         Set<QueueOperation> open = new LinkedHashSet<>(); // operations compare by identity
-        pending.all().forEach(each -> open.add(each.operation)); // first: operations move from list to list, this way
+        pending.all().forEach(each -> open.add(each.operation)); // operations move from list to list, this way
         open.addAll(issuedOnes.all());
         open.addAll(placed());
+        pending.all().forEach(each -> open.add(each.operation)); // and back, for want of memory
         return open;
     }
 

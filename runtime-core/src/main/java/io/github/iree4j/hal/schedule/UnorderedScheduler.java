@@ -70,6 +70,9 @@ final class UnorderedScheduler extends QueueScheduler {
             partsBegun.increment();
         }
         siblings.issued(operation);
+        if (operation.number != 0 && !operation.listedAsIssued) { // it may hang on this thread
+            issuedOnes.add(operation, System.nanoTime());
+        }
         try {
             if (backend.execute(operation)) {
                 return;

@@ -250,6 +250,56 @@ class ShutGateTest extends KnotLine {
         assertThat(got).containsKey("more for a");
     }
 
+    /** The memory is in a slab already, and nothing is released in between: no other event makes the gate look. */
+    @Test
+    void noCallIsAdmittedOnceNewCallsHaveHadManyInputs() {
+        busy = true;
+        PoolSet slab = builder(1000 * HALF)
+                .pool(PoolOptions.tlsf("t", 1000 * HALF, 1000 * HALF))
+                .waste(0)
+                .delayed(this::after)
+                .build();
+        ask(slab, new MemoryHolder("a", new OperationsUnderWay()), "a", "", 500 * HALF);
+        ask(slab, new MemoryHolder("b", new OperationsUnderWay()), "b", "", 900 * HALF);
+        for (int i = 0; i < Turns.OVERTAKINGS; i++) {
+            Objects.requireNonNull(slab.tryReserve(ReservationRequest.of(HALF))).release(Frontier.EMPTY);
+        }
+        for (int i = 0; i < Claim.EXCEPTIONS; i++) {
+            inputs(slab, admitted(slab.gate().tryAdmit("", new Need(HALF, HALF))), HALF);
+        }
+        assertThat(slab.gate().tryAdmit("", new Need(HALF, HALF))).isNull();
+    }
+
+    /** There is room, all of it kept for the request that others have failed for. */
+    @Test
+    void nestedCallsHaveNoMoreInputsThanTheirOuterCallWasAdmittedWith() {
+        PoolSet large = builder(200 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .delayed(this::after)
+                .build();
+        MemoryHolder early = admitted(large.gate().tryAdmit("", new Need(2 * HALF, 2 * HALF)));
+        MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
+        MemoryHolder b = new MemoryHolder("b", new OperationsUnderWay());
+        MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
+        ask(large, a, "a", "", HALF);
+        ask(large, b, "b", "", 90 * HALF);
+        ask(large, c, "c", "", 90 * HALF);
+        ask(large, a, "more for a", "", 199 * HALF);
+        ask(large, b, "more for b", "", 110 * HALF);
+        ask(large, c, "more for c", "", 110 * HALF);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b", "more for c");
+        MemoryHolder nested = new MemoryHolder("nested", new OperationsUnderWay(), null, early);
+        MemoryHolder deeper = new MemoryHolder("deeper", new OperationsUnderWay(), null, nested);
+        inputs(large, deeper, HALF);
+        inputs(large, early, HALF);
+        assertThatThrownBy(() -> inputs(large, early, HALF)).isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> inputs(large, nested, HALF)).isInstanceOf(IreeException.class);
+        MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay(), null, early);
+        assertThatThrownBy(() -> inputs(large, other, HALF)).isInstanceOf(IreeException.class);
+    }
+
     private static MemoryHolder admitted(@Nullable Admission admission) {
         MemoryHolder call = new MemoryHolder("new", new OperationsUnderWay());
         call.admitted(Objects.requireNonNull(admission));

@@ -1,0 +1,260 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.loader.LoadedExecutable;
+import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.Known;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Operations that hang on the CPU, each in another place: on the submitter's thread, in a collective, with the host after its device is closed. */
+@Timeout(300)
+class HangsOnTheCpuTest {
+    @TempDir
+    Path folder;
+
+    private final SchedulingDomain domain =
+            SchedulingDomain.create(AxisAllocator.create(12, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+
+    private Device device() {
+        return new LocalBackend().open(DeviceOptions.builder().schedulingDomain(domain));
+    }
+
+    private FlightRecorder smallRecorder() throws IOException {
+        return FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES));
+    }
+
+    /** Submits operations that end until the rings have dropped all earlier records. */
+    private static void overwrite(Device device, FlightRecorder recorder) {
+        long before = recorder.statistics().recorded();
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
+            for (long i = 1; recorder.statistics().completeFrom() < before; i++) {
+                try (Fence signal = Fence.at(timeline, i)) {
+                    device.queue(0).barrier(null, signal, 0);
+                }
+            }
+        }
+    }
+
+    private static Set<FlightEvent.Point> named(FlightRecording recording) {
+        OperationGraph graph = new OperationGraph(recording);
+        return graph.operations().stream()
+                .filter(each -> graph.hasEnded(each) == Known.NO)
+                .flatMap(each -> each.submitted.signals().stream())
+                .collect(Collectors.toSet());
+    }
+
+    private static FlightEvent.Point point(TimelineSemaphore timeline) {
+        return new FlightEvent.Point(timeline.id(), 1);
+    }
+
+    /** An executable with a kernel that runs until it may leave. */
+    private record Hanging(CountDownLatch isIn, CountDownLatch leave) implements ExecutableLoader, LoadedExecutable {
+        @Override
+        public List<String> formats() {
+            return List.of("hanging");
+        }
+
+        @Override
+        public LoadedExecutable load(String format, MemorySegment data, RefCounted owner, int[] constants) {
+            return this;
+        }
+
+        @Override
+        public int exportCount() {
+            return 1;
+        }
+
+        @Override
+        public ExecutableExport export(int ordinal) {
+            return new ExecutableExport("hang", 0, 0, 0, 0, 0, 0, 0);
+        }
+
+        @Override
+        public int bindingAlignment() {
+            return 1;
+        }
+
+        @Override
+        public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
+            isIn.countDown();
+            awaitUninterruptibly(leave);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void aKernelThatHangsOnTheSubmittersThreadIsNamedHoweverOldItIs() throws Exception {
+        Hanging hanging = new Hanging(new CountDownLatch(1), new CountDownLatch(1));
+        DeviceOptions options = DeviceOptions.builder()
+                .schedulingDomain(domain)
+                .with(CpuOptions.DEFAULT.withLoader(hanging))
+                .build();
+        try (Device device = new LocalDriverProvider().open("local", options);
+                Device other = device();
+                Executable kernels = device.createExecutable(
+                        new ExecutableParams("hanging", MemorySegment.ofArray(new byte[1]), null, new int[0]));
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence signal = Fence.at(timeline, 1);
+                FlightRecorder recorder = smallRecorder()) {
+            Thread submitter = Thread.ofPlatform()
+                    .start(() -> device.queue(0)
+                            .dispatch(
+                                    null,
+                                    signal,
+                                    kernels,
+                                    0,
+                                    DispatchConfig.of(1, 1, 1),
+                                    new int[0],
+                                    BindingTable.of(),
+                                    0));
+            hanging.isIn.await();
+            overwrite(other, recorder);
+            assertThat(named(recorder.recording())).containsExactly(point(timeline));
+            hanging.leave.countDown();
+            submitter.join();
+            timeline.await(1);
+            assertThat(named(recorder.recording())).isEmpty();
+        }
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void anExecutionThatHangsInACollectiveIsNamed() throws Exception {
+        try (Device device = device();
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                Channel one = device.createChannel(-1, ChannelParams.of("meet", 0, 2));
+                Channel two = device.createChannel(-1, ChannelParams.of("meet", 1, 2));
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence done = Fence.at(timeline, 1);
+                CommandBuffer commands = device.createCommandBuffer(CommandBuffer.ONE_SHOT, 3, -1, 0);
+                FlightRecorder recorder = smallRecorder()) {
+            commands.collective(
+                    one,
+                    Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.U8),
+                    0,
+                    BufferRef.of(buffer),
+                    BufferRef.of(buffer),
+                    64);
+            commands.finish();
+            device.queue(0).execute(null, done, commands, null, 0);
+            assertThat(two).isNotNull();
+            assertThat(named(recorder.recording())).contains(point(timeline));
+        }
+    }
+
+    @Test
+    void aDeferredCallThatNobodyCompletesIsNamedAfterItsDeviceIsClosed() throws IOException {
+        List<Object> completions = new ArrayList<>();
+        try (Device other = device();
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence signal = Fence.at(timeline, 1);
+                FlightRecorder recorder = smallRecorder()) {
+            Device device = device();
+            device.queue(0).deferredHostCall(null, signal, completions::add);
+            while (device.queue(0).counters().inFlight() == 0) {
+                Thread.onSpinWait();
+            }
+            device.close();
+            overwrite(other, recorder);
+            assertThat(signal.isReached()).isFalse();
+            assertThat(signal.failure()).isNull();
+            assertThat(named(recorder.recording())).containsExactly(point(timeline));
+        }
+    }
+
+    /** Everything ends, some of it after the last record that the file has room for. */
+    @Test
+    void whatEndedAfterAFileWasFullIsNotNamed() throws Exception {
+        Path file = folder.resolve("full.iree4j");
+        try (Device device = device();
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(gate, 1);
+                Fence signal = Fence.at(timeline, 1)) {
+            FlightRecorder recorder =
+                    FlightRecorder.open(domain, RecorderOptions.DEFAULT.withFile(file, RecorderOptions.MINIMUM_BYTES));
+            device.queue(0).barrier(wait, signal, 0);
+            while (recorder.statistics().fileDropped() == 0) {
+                device.queue(0).barrier(null, null, 0);
+            }
+            gate.signal(1);
+            timeline.await(1);
+            recorder.close();
+        }
+        FlightRecording recording = FlightRecording.read(file);
+        assertThat(recording.header().dropped()).isPositive();
+        assertThat(named(recording)).isEmpty();
+    }
+
+    @Test
+    void aSalvagedFileWithOperationsThatHangIsWrittenAndReadAgain() throws IOException {
+        Path file = folder.resolve("cut.iree4j");
+        try (Device device = device();
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(gate, 1)) {
+            FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT.withFile(file, 64 << 20));
+            for (int i = 1; i <= 200; i++) {
+                try (Fence signal = Fence.at(timeline, i)) {
+                    device.queue(0).barrier(wait, signal, 0);
+                }
+            }
+            recorder.close();
+            gate.signal(1);
+        }
+        byte[] all = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(all, all.length - 4));
+        FlightRecording salvaged = FlightRecording.salvage(file);
+        assertThat(salvaged.header().dropped()).isZero();
+        assertThat(named(salvaged)).hasSize(200);
+        salvaged.write(file);
+        assertThat(FlightRecording.read(file).header()).isEqualTo(salvaged.header());
+    }
+}

@@ -17,7 +17,7 @@ export function recordingRun(pages) {
   const operations = new Map();
   const reservations = new Map();
   // Of what is older, the ring has dropped some: an operation without its end would seem to hang.
-  const events = pages.flatMap((page) => page.events).filter((each) => each.number >= last.completeFrom);
+  const events = pages.flatMap((page) => page.events).filter((each) => each.number >= last.completeFrom).concat((last.open ?? []).map(({ submitted, values }) => ({ number: last.cursor, time: submitted, kind: "open", values })));
   const begin = events[0]?.time ?? 0;
   let end = 1;
   for (const { time: recorded, kind, values } of events) {

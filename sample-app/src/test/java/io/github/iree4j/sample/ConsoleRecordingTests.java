@@ -119,7 +119,8 @@ class ConsoleRecordingTests extends ConsoleTests {
                     { number: 8, time: 5e9, kind: 'submitted', values: fill(2, 1) },
                     { number: 12, time: 6e9, kind: 'submitted', values: fill(3, 2) },
                     { number: 13, time: 6.1e9, kind: 'over', values: { operation: 3, status: 'OK', message: '', frontier: {} } },
-                    { number: 20, time: 1e9, kind: 'open', values: { operation: 1, queue: 'q', name: 'barrier', call: 7, function: 'm.f', waits: [{ timeline: 9, value: 1 }], signals: [] } },
+                  ], open: [
+                    { submitted: 1e9, values: { operation: 1, queue: 'q', name: 'barrier', call: 7, function: 'm.f', waits: [{ timeline: 9, value: 1 }], signals: [] } },
                   ] };
                   const schedule = new Schedule(recordingRun([page]));
                   return schedule.operations.map((op) => `${op.id} ${schedule.stateOf(op, schedule.finalTick)} ${op.note}`.trim());

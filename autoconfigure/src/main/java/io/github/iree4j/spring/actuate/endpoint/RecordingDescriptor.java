@@ -26,6 +26,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param queues the recorded queues
  * @param pools the recorded pools, to which records refer by index
  * @param events oldest first
+ * @param open the operations that have not ended, however long ago they were submitted; in the last page only
  */
 public record RecordingDescriptor(
         long cursor,
@@ -34,7 +35,8 @@ public record RecordingDescriptor(
         boolean more,
         List<Queue> queues,
         List<RecordedPool> pools,
-        List<Event> events)
+        List<Event> events,
+        List<Open> open)
         implements OperationResponseBody {
 
     private static final int MOST_EVENTS = 10_000;
@@ -59,24 +61,34 @@ public record RecordingDescriptor(
      */
     public record Event(long number, long time, String kind, Map<String, Object> values) {}
 
+    /**
+     * An operation that has not ended.
+     *
+     * @param submitted nanoseconds since the recorder was opened
+     * @param values the fields of the submission
+     */
+    public record Open(long submitted, Map<String, Object> values) {}
+
     static RecordingDescriptor of(FlightRecorder recorder, long since) {
         FlightRecording page = recorder.since(since, MOST_EVENTS);
         FlightRecording.Header header = page.header();
+        List<Event> events = page.events().stream()
+                .filter(each -> !(each instanceof FlightEvent.Open))
+                .map(RecordingDescriptor::event)
+                .toList();
+        List<Open> open = page.events().stream()
+                .filter(FlightEvent.Open.class::isInstance)
+                .map(each -> new Open(each.time(), event(each).values()))
+                .toList();
         return new RecordingDescriptor(
                 header.next(),
                 header.start(),
                 header.completeFrom(),
-                isFull(page),
+                events.size() == MOST_EVENTS,
                 page.queues().stream().map(RecordingDescriptor::queue).toList(),
                 page.pools(),
-                page.events().stream().map(RecordingDescriptor::event).toList());
-    }
-
-    private static boolean isFull(FlightRecording page) {
-        return page.events().stream()
-                        .filter(each -> !(each instanceof FlightEvent.Open))
-                        .count()
-                == MOST_EVENTS;
+                events,
+                open);
     }
 
     private static Queue queue(RecordedQueue queue) {

@@ -134,6 +134,13 @@ public final class Admission implements Cancellation {
         return call == null ? 0 : call.peak(gate);
     }
 
+    /** Bytes held in a set by the call and the calls made by the call. Under the lock of the set. */
+    long held(PoolSet set) {
+        MemoryHolder call = holder;
+        Holding holding = call == null ? null : call.knownHoldingIn(set);
+        return holding == null ? 0 : holding.whole();
+    }
+
     /** Records the commitment of all memory that the call may hold, until {@link #shrink}. Called before the admission. */
     void alone(long now) {
         isPlain = false;

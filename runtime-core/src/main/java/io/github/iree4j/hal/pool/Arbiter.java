@@ -2,7 +2,6 @@ package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
@@ -106,16 +105,9 @@ final class Arbiter {
 
     /** Whether a request that cannot wait belongs to a call admitted with the memory: inputs do not give way to claims, which shut the gate. */
     private boolean isPromised(ReservationRequest request, long length) {
-        MemoryHolder call = request.holder();
-        Admission given = request.persistent() && call != null ? call.admission(gate) : null;
-        if (call == null || given == null) {
-            return false;
-        }
-        while (call.outer() instanceof MemoryHolder outer && given.equals(outer.admission(gate))) {
-            call = outer; // the admitted call, whose need includes nested calls
-        }
-        Holding holding = call.knownHoldingIn(set);
-        return gate.hasCommitted(given, (holding == null ? 0 : holding.whole()) + length);
+        MemoryHolder holder = request.holder();
+        Admission given = request.persistent() && holder != null ? holder.admission(gate) : null;
+        return given != null && gate.hasCommitted(given, given.held(set) + length);
     }
 
     private Account account(ReservationRequest request) {

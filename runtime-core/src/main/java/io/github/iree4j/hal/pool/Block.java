@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import org.jspecify.annotations.Nullable;
 
 /** A part of a slab, free or reserved. This object is the whole state of the block; the state does not grow with the number of uses. */

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.HashSet;

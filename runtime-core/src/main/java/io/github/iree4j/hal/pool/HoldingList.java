@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;

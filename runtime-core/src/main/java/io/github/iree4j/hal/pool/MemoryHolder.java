@@ -34,7 +34,6 @@ public final class MemoryHolder {
     private static final VarHandle OVER;
     private static final VarHandle UNDER_WAY;
     private static final VarHandle LEFT;
-    private static final VarHandle PEAK;
 
     static {
         try {
@@ -47,7 +46,6 @@ public final class MemoryHolder {
             OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
             LEFT = lookup.findVarHandle(MemoryHolder.class, "left", boolean.class);
-            PEAK = lookup.findVarHandle(Holding.class, "peak", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -499,12 +497,6 @@ public final class MemoryHolder {
         return 0;
     }
 
-    /** The call that has made this call; null for none. */
-    @Nullable
-    MemoryHolder outer() {
-        return outer;
-    }
-
     /** Whether another call has made this call. */
     boolean isNested() {
         return outer != null;
@@ -540,74 +532,5 @@ public final class MemoryHolder {
     @Override
     public String toString() {
         return (kept ? "program '" : "call of '") + name + "'";
-    }
-
-    /** The memory of a holder in a set of pools. Guarded by the lock of the set. */
-    static final class Holding {
-        final MemoryHolder holder;
-        final PoolSet set;
-        final @Nullable Holding next;
-        private final @Nullable Holding outer; // holding of the outer call
-        final long age; // age of the call: lower ages came first
-        long live;
-        long heldSince; // number of grants before the holding began to hold memory
-        private long whole; // live, plus bytes of the calls made by the call
-        private long peak; // peak of whole; opaque: gates read the peak without the lock
-        boolean kept; // whether the memory counts as kept by the host
-        int waiting; // requests in line
-        boolean failing; // whether a request was failed, so that the call is about to end and release its memory
-        long failedAt; // time of the failure, in nanoseconds of the clock
-        boolean hopeful; // scratch of a look at the line
-
-        /** The account of the bytes; the first account, should there be several. */
-        @Nullable
-        Account account;
-
-        // Links of the list of holdings relevant to waiters, see HoldingList.
-        @Nullable
-        Holding before;
-
-        @Nullable
-        Holding behind;
-
-        boolean listed;
-
-        Holding(MemoryHolder holder, PoolSet set, @Nullable Holding next, @Nullable Holding outer) {
-            this.holder = holder;
-            this.set = set;
-            this.next = next;
-            this.outer = outer;
-            this.age = set.nextAge();
-        }
-
-        /** Bytes held by the call and the calls made by the call. */
-        long whole() {
-            return whole;
-        }
-
-        /** Adds to the held bytes, or subtracts. */
-        void hold(long bytes) {
-            live += bytes;
-            for (Holding each = this; each != null; each = each.outer) {
-                each.whole += bytes;
-                if (each.whole > each.peak) {
-                    PEAK.setOpaque(each, each.whole);
-                }
-            }
-        }
-
-        long peak() {
-            return (long) PEAK.getOpaque(this);
-        }
-
-        /** Whether only the host, or the unloading of a program, releases the memory. */
-        boolean isOver() {
-            return holder.isComplete() || holder.isKept();
-        }
-
-        /** Whether the call waits for memory itself, and is not about to end. */
-        boolean isWaiting() {
-            return waiting > 0 && !failing;
-        }
     }
 }

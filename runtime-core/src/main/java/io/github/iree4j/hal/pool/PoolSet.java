@@ -390,7 +390,7 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /** Records the end of a call or the loading of a program: the holder's memory now counts as kept by the host. */
-    void reviewed(MemoryHolder.Holding holding) {
+    void reviewed(Holding holding) {
         synchronized (lock) {
             arbiter.reviewed(holding);
         }

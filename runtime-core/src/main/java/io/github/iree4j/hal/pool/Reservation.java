@@ -28,7 +28,7 @@ public final class Reservation {
     final Block block;
     final Account account;
     final boolean persistent;
-    final MemoryHolder.@Nullable Holding holding;
+    final @Nullable Holding holding;
     final long grant; // number of the grant, see Turns
     private final Slab slab;
     private final long offset;
@@ -51,7 +51,7 @@ public final class Reservation {
             Block block,
             long length,
             Account account,
-            MemoryHolder.@Nullable Holding holding,
+            @Nullable Holding holding,
             long grant,
             boolean persistent,
             long size,

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.hal.pool.Block.Home;
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

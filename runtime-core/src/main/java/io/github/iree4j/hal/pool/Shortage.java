@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;

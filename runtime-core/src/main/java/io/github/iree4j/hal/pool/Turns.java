@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import io.github.iree4j.hal.pool.Waiter.Overtakings;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

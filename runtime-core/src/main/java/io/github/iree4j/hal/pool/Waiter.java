@@ -8,7 +8,7 @@ final class Waiter implements Cancellation {
     final ReservationRequest request;
     final Pool pool;
     final Account account;
-    final MemoryHolder.@Nullable Holding holding;
+    final @Nullable Holding holding;
     final ReservationListener listener;
     final long age; // place in line: lower ages come first
     final long since;
@@ -41,7 +41,7 @@ final class Waiter implements Cancellation {
             ReservationRequest request,
             Pool pool,
             Account account,
-            MemoryHolder.@Nullable Holding holding,
+            @Nullable Holding holding,
             ReservationListener listener,
             long age,
             long since,

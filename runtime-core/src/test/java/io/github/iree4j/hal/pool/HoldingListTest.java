@@ -3,7 +3,6 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.FrontierTracker;
-import io.github.iree4j.hal.pool.MemoryHolder.Holding;
 import org.junit.jupiter.api.Test;
 
 /** Holdings come in the order in which they were added, whichever are taken out. */

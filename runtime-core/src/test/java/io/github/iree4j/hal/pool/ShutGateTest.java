@@ -78,18 +78,30 @@ class ShutGateTest extends KnotLine {
 
     /** Two calls fail for the request of a third and have not ended; they hold what that lacks. */
     private Cancellation help(String consumer, long size) {
+        return help(set, consumer, HALF, size, HALF, 2 * HALF);
+    }
+
+    /**
+     * Two calls fail for the request of a third and have not ended.
+     *
+     * @param first the bytes that the third call holds
+     * @param size the bytes that the third call lacks
+     * @param others the bytes that each of the other calls holds
+     * @param more the bytes that each of the other calls asks for in vain
+     */
+    private Cancellation help(PoolSet pools, String consumer, long first, long size, long others, long more) {
         MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
         MemoryHolder b = new MemoryHolder("b", new OperationsUnderWay());
         MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
-        ask(a, "a", consumer, HALF);
-        ask(b, "b", consumer, HALF);
-        ask(c, "c", consumer, HALF);
-        Cancellation more = ask(a, "more for a", consumer, size);
-        ask(b, "more for b", consumer, 2 * HALF);
-        ask(c, "more for c", consumer, 2 * HALF);
+        ask(pools, a, "a", consumer, first);
+        ask(pools, b, "b", consumer, others);
+        ask(pools, c, "c", consumer, others);
+        Cancellation lacking = ask(pools, a, "more for a", consumer, size);
+        ask(pools, b, "more for b", consumer, more);
+        ask(pools, c, "more for c", consumer, more);
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b", "more for c");
-        return more;
+        return lacking;
     }
 
     @ParameterizedTest
@@ -279,17 +291,7 @@ class ShutGateTest extends KnotLine {
                 .delayed(this::after)
                 .build();
         MemoryHolder early = admitted(large.gate().tryAdmit("", new Need(2 * HALF, 2 * HALF)));
-        MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
-        MemoryHolder b = new MemoryHolder("b", new OperationsUnderWay());
-        MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
-        ask(large, a, "a", "", HALF);
-        ask(large, b, "b", "", 90 * HALF);
-        ask(large, c, "c", "", 90 * HALF);
-        ask(large, a, "more for a", "", 199 * HALF);
-        ask(large, b, "more for b", "", 110 * HALF);
-        ask(large, c, "more for c", "", 110 * HALF);
-        pass(2 * DeadlockDetector.CONFIRM_NANOS);
-        assertThat(failed).containsOnlyKeys("more for b", "more for c");
+        help(large, "", HALF, 199 * HALF, 90 * HALF, 110 * HALF);
         MemoryHolder nested = new MemoryHolder("nested", new OperationsUnderWay(), null, early);
         MemoryHolder deeper = new MemoryHolder("deeper", new OperationsUnderWay(), null, nested);
         inputs(large, deeper, HALF);

@@ -25,8 +25,7 @@ export function recordingRun(pages) {
     end = Math.max(end, time);
     const op = operations.get(values.operation);
     if (kind === "submitted") operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {} });
-    else if (kind === "open" && op) op.open = true;
-    else if (kind === "open") operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {}, open: true, age: begin - recorded });
+    else if (kind === "open" && !op) operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {}, age: begin - recorded });
     else if (kind === "reserved") reservations.set(values.reservation, { ...values, start: time, end: null, death: frontier(values.death) });
     else if (kind === "released") {
       const reservation = reservations.get(values.reservation);

@@ -174,7 +174,7 @@ public final class Explanation {
 
     /** Whether records of the operation's progress may be missing. */
     private boolean isOverwritten(RecordedOperation operation) {
-        return operation.submitted.sequence() < graph.recording().header().completeFrom();
+        return !operation.isWhole(graph.recording().header().completeFrom());
     }
 
     private static void part(StringJoiner parts, long nanos, String what) {

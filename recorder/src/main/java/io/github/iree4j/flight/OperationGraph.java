@@ -95,7 +95,7 @@ public final class OperationGraph {
     /** Puts operations whose submissions have no record in their places by time. */
     private void sortUnrecorded() {
         List<RecordedOperation> unrecorded = operations.values().stream()
-                .filter(each -> each.openAt >= 0 && each.submitted.sequence() == 0 && each.submitted.thread() == 0)
+                .filter(each -> !each.isRecorded())
                 .sorted(Comparator.comparingLong(RecordedOperation::submittedAt))
                 .toList();
         if (unrecorded.isEmpty()) {
@@ -121,13 +121,12 @@ public final class OperationGraph {
     private void read(FlightEvent event) {
         switch (event) {
             case FlightEvent.Submitted submitted ->
-                operations.putIfAbsent(submitted.operation(), new RecordedOperation(submitted));
-            case FlightEvent.Open open ->
-                operations.computeIfAbsent(
-                                        open.submission().operation(),
-                                        unused -> new RecordedOperation(before(open.submission())))
-                                .openAt =
-                        open.sequence();
+                operations.putIfAbsent(submitted.operation(), new RecordedOperation(submitted, true));
+            case FlightEvent.Open open -> {
+                FlightEvent.Submitted submission = open.submission();
+                operations.putIfAbsent(submission.operation(), new RecordedOperation(submission, false));
+                of(submission.operation(), operation -> operation.openAt = open.sequence());
+            }
             case FlightEvent.Decided decided -> {
                 RecordedOperation operation = operations.get(decided.operation());
                 if (operation != null
@@ -193,21 +192,6 @@ public final class OperationGraph {
             case FlightEvent.InLine line -> lines.add(line);
             case FlightEvent.Lost lost -> losses.add(lost);
         }
-    }
-
-    /** Returns a submission without a record: before all records. */
-    private static FlightEvent.Submitted before(FlightEvent.Submitted unrecorded) {
-        return new FlightEvent.Submitted(
-                0,
-                unrecorded.time(),
-                unrecorded.operation(),
-                unrecorded.axis(),
-                unrecorded.name(),
-                unrecorded.call(),
-                unrecorded.function(),
-                unrecorded.thread(),
-                unrecorded.waits(),
-                unrecorded.signals());
     }
 
     private void of(long number, java.util.function.Consumer<RecordedOperation> action) {
@@ -361,8 +345,7 @@ public final class OperationGraph {
         if (operation.openAt >= header.completeFrom()) { // else a record of an end since the listing may be missing
             return Known.NO;
         }
-        boolean isWhole = operation.submitted.sequence() >= header.completeFrom() && header.dropped() == 0;
-        return isWhole ? Known.NO : Known.UNKNOWN;
+        return operation.isWhole(header.completeFrom()) && header.dropped() == 0 ? Known.NO : Known.UNKNOWN;
     }
 
     /**

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * A stripe of the recorder: the newest records of the threads sharing the stripe. Records are written whole, with the
  * stripe's monitor held for some tens of nanoseconds; the oldest records make room.
  */
-final class RecordRing {
+final class RecordRing implements WordTarget {
     /*
      * Guarded by the ring's monitor, an innermost lock: the whole state.
      *
@@ -47,7 +47,8 @@ final class RecordRing {
     }
 
     /** Appends a word to the record. */
-    void put(long word) {
+    @Override
+    public void put(long word) {
         words[(int) tail++ & mask] = word;
     }
 

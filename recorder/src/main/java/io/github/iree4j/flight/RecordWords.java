@@ -3,7 +3,7 @@ package io.github.iree4j.flight;
 import java.util.Arrays;
 
 /** Consecutive records, sorted through an index. Confined to one thread. */
-final class RecordWords {
+final class RecordWords implements WordTarget {
     private long[] words = new long[1024];
     private int size;
     private int[] starts = new int[64];
@@ -20,7 +20,17 @@ final class RecordWords {
         }
     }
 
-    void put(long word) {
+    /** Begins a record: its header. The caller puts the other words. */
+    void begin(int type, int payload, long number, long time) {
+        int length = RecordType.HEADER + payload;
+        begin(length);
+        put(RecordType.header(type, length));
+        put(number);
+        put(time);
+    }
+
+    @Override
+    public void put(long word) {
         words[size++] = word;
     }
 
@@ -55,9 +65,6 @@ final class RecordWords {
 
     /** Returns these sorted records and others, in the order of their sequence numbers. */
     RecordWords with(RecordWords others) {
-        if (others.count == 0) {
-            return this;
-        }
         for (int i = 0; i < others.count; i++) {
             add(others.words, others.starts[i]);
         }

@@ -28,9 +28,25 @@ public final class RecordedOperation {
     long began = NEVER;
     // number of the record that lists the operation as not ended when the recording was taken; -1 for none
     long openAt = -1;
+    private final boolean isRecorded; // whether the submission has a record of its own
 
-    RecordedOperation(FlightEvent.Submitted submitted) {
+    /**
+     * Creates an operation.
+     *
+     * @param isRecorded whether the submission was recorded, not only listed as open
+     */
+    RecordedOperation(FlightEvent.Submitted submitted, boolean isRecorded) {
         this.submitted = submitted;
+        this.isRecorded = isRecorded;
+    }
+
+    boolean isRecorded() {
+        return isRecorded;
+    }
+
+    /** Whether no record of the operation is missing, given the number from which records are complete. */
+    boolean isWhole(long completeFrom) {
+        return isRecorded && submitted.sequence() >= completeFrom;
     }
 
     /**

@@ -57,16 +57,17 @@ final class RecordingDrain {
     private void drain() {
         planned.set(false);
         last.set(rings.now());
-        move(new RecordWords());
+        move(null);
     }
 
-    /** Moves the records of the rings, and others. */
-    private synchronized void move(RecordWords others) {
+    /** Moves the records of the rings to the file, and the last records, if any. */
+    private synchronized void move(@Nullable RecordWords others) {
         RecordingFile.Appender target = file;
         if (target == null) {
             return;
         }
-        RecordWords records = rings.drain(rings.cut()).with(others);
+        RecordWords records = rings.drain(rings.cut());
+        records = others == null ? records : records.with(others);
         try {
             long lostBelow = rings.lostBelow();
             if (!target.isFull()) {

@@ -28,6 +28,9 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
 
     static final int MAXIMUM_POINTS = 4096; // of a fence; more are not recorded
 
+    /** The most operations listed as open in a recording; a queue holds more back only for a runaway submitter. */
+    static final int MAXIMUM_OPEN = 1 << 16;
+
     private final RecordRings rings;
     private final Definitions definitions;
     private final FrontierTracker tracker;
@@ -51,32 +54,30 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         long number = OPERATIONS.incrementAndGet();
         int name = definitions.name(operation.name());
         MemoryHolder call = MemoryHolder.current();
-        long callNumber = call == null ? 0 : call.number();
-        int function = call == null ? Definitions.NO_NAME : definitions.name(call.name());
-        int waits = wait == null ? 0 : Math.min(MAXIMUM_POINTS, wait.size());
-        int signals = signal == null ? 0 : Math.min(MAXIMUM_POINTS, signal.size());
+        int function = function(call);
         long now = rings.now();
         operation.observedAt(now);
         RecordRing ring = rings.stripe(now);
         synchronized (ring) {
-            ring.begin(RecordType.SUBMITTED, 8 + 2 * (waits + signals), now);
-            ring.put(number);
-            ring.put(queue.axis());
-            ring.put(name);
-            ring.put(callNumber);
-            ring.put(function);
-            ring.put(Thread.currentThread().threadId());
-            ring.put(waits);
-            ring.put(signals);
-            putPoints(ring, wait, waits);
-            putPoints(ring, signal, signals);
+            ring.begin(RecordType.SUBMITTED, words(wait, signal), now);
+            putSubmission(
+                    ring,
+                    number,
+                    queue,
+                    name,
+                    call,
+                    function,
+                    Thread.currentThread().threadId(),
+                    wait,
+                    signal);
         }
         drain.look(ring, now);
         return number;
     }
 
     /**
-     * Returns a record for each operation of this recorder that has not ended, among the operations submitted by a time.
+     * Returns a record for each operation of this recorder that has not ended, among the operations submitted by a time,
+     * up to {@link #MAXIMUM_OPEN} records.
      *
      * @param cut the number of the records
      * @param until the time, by the clock of the rings
@@ -84,41 +85,63 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     RecordWords open(QueueObservation queues, long cut, long until) {
         RecordWords open = new RecordWords();
         queues.forEachOpen((queue, name, number, observedAt, wait, signal, call) -> {
-            if (number != 0 && (number < firstOperation || observedAt > until)) {
+            if (number != 0 && (number < firstOperation || observedAt > until) || open.count() == MAXIMUM_OPEN) {
                 return;
             }
-            int waits = wait == null ? 0 : Math.min(MAXIMUM_POINTS, wait.size());
-            int signals = signal == null ? 0 : Math.min(MAXIMUM_POINTS, signal.size());
-            int words = RecordType.HEADER + 8 + 2 * (waits + signals);
-            open.begin(words);
-            open.put(RecordType.header(RecordType.OPEN, words));
-            open.put(cut);
-            open.put(number == 0 ? until : observedAt);
-            open.put(number == 0 ? OPERATIONS.incrementAndGet() : number); // the parts are numbered, the whole is not
-            open.put(queue.axis());
-            open.put(definitions.name(name));
-            open.put(call == null ? 0 : call.number());
-            open.put(call == null ? Definitions.NO_NAME : definitions.name(call.name()));
-            open.put(0);
-            open.put(waits);
-            open.put(signals);
-            putPoints(open, wait, waits);
-            putPoints(open, signal, signals);
+            open.begin(RecordType.OPEN, words(wait, signal), cut, number == 0 ? until : observedAt);
+            putSubmission(
+                    open,
+                    number == 0 ? OPERATIONS.incrementAndGet() : number, // the parts are numbered, the whole is not
+                    queue,
+                    definitions.name(name),
+                    call,
+                    function(call),
+                    0,
+                    wait,
+                    signal);
         });
         return open;
     }
 
-    private static void putPoints(RecordWords record, @Nullable Fence fence, int count) {
-        for (int i = 0; fence != null && i < count; i++) {
-            record.put(fence.semaphore(i).id());
-            record.put(fence.value(i));
-        }
+    private int function(@Nullable MemoryHolder call) {
+        return call == null ? Definitions.NO_NAME : definitions.name(call.name());
     }
 
-    private static void putPoints(RecordRing ring, @Nullable Fence fence, int count) {
-        for (int i = 0; fence != null && i < count; i++) {
-            ring.put(fence.semaphore(i).id());
-            ring.put(fence.value(i));
+    private static int points(@Nullable Fence fence) {
+        return fence == null ? 0 : Math.min(MAXIMUM_POINTS, fence.size());
+    }
+
+    /** Returns the number of words of a submission. */
+    private static int words(@Nullable Fence wait, @Nullable Fence signal) {
+        return 8 + 2 * (points(wait) + points(signal));
+    }
+
+    private static void putSubmission(
+            WordTarget record,
+            long number,
+            QueueScheduler queue,
+            int name,
+            @Nullable MemoryHolder call,
+            int function,
+            long thread,
+            @Nullable Fence wait,
+            @Nullable Fence signal) {
+        record.put(number);
+        record.put(queue.axis());
+        record.put(name);
+        record.put(call == null ? 0 : call.number());
+        record.put(function);
+        record.put(thread);
+        record.put(points(wait));
+        record.put(points(signal));
+        putPoints(record, wait);
+        putPoints(record, signal);
+    }
+
+    private static void putPoints(WordTarget record, @Nullable Fence fence) {
+        for (int i = 0; fence != null && i < points(fence); i++) {
+            record.put(fence.semaphore(i).id());
+            record.put(fence.value(i));
         }
     }
 

@@ -95,7 +95,7 @@ final class ReplayOrder {
         long from = graph.recording().header().completeFrom();
         int left = 0;
         for (RecordedOperation each : graph.operations()) {
-            if (each.submitted.sequence() >= from && hasKnownEpoch(each)) {
+            if (each.isWhole(from) && hasKnownEpoch(each)) {
                 operations.add(each);
             } else {
                 left++;

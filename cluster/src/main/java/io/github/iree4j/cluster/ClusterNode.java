@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
  * nodes.
  *
  * <p>The end of a connection past the handshake, a view without the node, and a farewell all fail the node's
- * incarnation, once and permanently. Two nodes that have failed each other and still see each other cannot communicate under these names. The
- * members of a view therefore report failed members to each other; the largest set of members able to stay together
- * stays, and all other members are fenced and take new identities. Thread-safe.
+ * incarnation, once and permanently. Two nodes that have failed each other and still see each other cannot communicate
+ * under these names. The members of a view therefore report failed members to each other; the largest set of members
+ * able to stay together stays, and all other members are fenced and take new identities. Thread-safe.
  */
 public final class ClusterNode implements AutoCloseable {
     /*

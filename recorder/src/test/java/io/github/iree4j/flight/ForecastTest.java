@@ -116,7 +116,7 @@ class ForecastTest {
                 new Hardware(2, 1, 100));
         assertThat(forecast.model()).isEqualTo(60_000_000);
         assertThat(forecast.forecast()).isEqualTo(60_000_000);
-        assertThat(forecast.error()).isBetween(0.0, 0.1);
+        assertThat(forecast.error()).isEqualTo(5.0 / forecast.recorded() * 1_000_000);
     }
 
     @Test

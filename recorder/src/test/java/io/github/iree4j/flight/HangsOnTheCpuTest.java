@@ -18,17 +18,13 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.loader.ExecutableLoader;
-import io.github.iree4j.hal.loader.HostDispatch;
-import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.hal.virtual.StepKernel;
 import io.github.iree4j.status.Known;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -38,6 +34,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -85,46 +82,14 @@ class HangsOnTheCpuTest {
         return new FlightEvent.Point(timeline.id(), 1);
     }
 
-    /** An executable with a kernel that runs until it may leave. */
-    private record Hanging(CountDownLatch isIn, CountDownLatch leave) implements ExecutableLoader, LoadedExecutable {
-        @Override
-        public List<String> formats() {
-            return List.of("hanging");
-        }
-
-        @Override
-        public LoadedExecutable load(String format, MemorySegment data, RefCounted owner, int[] constants) {
-            return this;
-        }
-
-        @Override
-        public int exportCount() {
-            return 1;
-        }
-
-        @Override
-        public ExecutableExport export(int ordinal) {
-            return new ExecutableExport("hang", 0, 0, 0, 0, 0, 0, 0);
-        }
-
-        @Override
-        public int bindingAlignment() {
-            return 1;
-        }
-
-        @Override
-        public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
-            isIn.countDown();
-            awaitUninterruptibly(leave);
-        }
-
-        @Override
-        public void close() {}
-    }
-
     @Test
     void aKernelThatHangsOnTheSubmittersThreadIsNamedHoweverOldItIs() throws Exception {
-        Hanging hanging = new Hanging(new CountDownLatch(1), new CountDownLatch(1));
+        CountDownLatch isIn = new CountDownLatch(1);
+        CompletableFuture<Void> leave = new CompletableFuture<>();
+        StepKernel hanging = new StepKernel((_, _) -> {
+            isIn.countDown();
+            leave.join();
+        });
         DeviceOptions options = DeviceOptions.builder()
                 .schedulingDomain(domain)
                 .with(CpuOptions.DEFAULT.withLoader(hanging))
@@ -132,7 +97,7 @@ class HangsOnTheCpuTest {
         try (Device device = new LocalDriverProvider().open("local", options);
                 Device other = device();
                 Executable kernels = device.createExecutable(
-                        new ExecutableParams("hanging", MemorySegment.ofArray(new byte[1]), null, new int[0]));
+                        new ExecutableParams(StepKernel.FORMAT, MemorySegment.ofArray(new byte[1])));
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence signal = Fence.at(timeline, 1);
                 FlightRecorder recorder = smallRecorder()) {
@@ -144,24 +109,34 @@ class HangsOnTheCpuTest {
                                     kernels,
                                     0,
                                     DispatchConfig.of(1, 1, 1),
-                                    new int[0],
+                                    new int[2],
                                     BindingTable.of(),
                                     0));
-            hanging.isIn.await();
+            isIn.await();
             overwrite(other, recorder);
             assertThat(named(recorder.recording())).containsExactly(point(timeline));
-            hanging.leave.countDown();
+            leave.complete(null);
             submitter.join();
             timeline.await(1);
             assertThat(named(recorder.recording())).isEmpty();
         }
     }
 
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+    @Test
+    void aRecordingListsNoMoreOperationsThanItsLimit() throws IOException {
+        try (Device device = device();
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(gate, 1);
+                FlightRecorder recorder = smallRecorder()) {
+            for (int i = 0; i <= RecordingObserver.MAXIMUM_OPEN; i++) {
+                device.queue(0).barrier(wait, null, 0);
+            }
+            OperationGraph graph = new OperationGraph(recorder.recording());
+            assertThat(graph.operations().stream()
+                            .filter(each -> each.openAt >= 0)
+                            .count())
+                    .isEqualTo(RecordingObserver.MAXIMUM_OPEN);
+            gate.signal(1);
         }
     }
 

@@ -10,11 +10,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A kernel with two constants that tells a test that it runs. */
-record StepKernel(Listener listener) implements ExecutableLoader, LoadedExecutable {
-    static final String FORMAT = "step";
+public record StepKernel(Listener listener) implements ExecutableLoader, LoadedExecutable {
+    public static final String FORMAT = "step";
 
     /** The listener of the test. */
-    interface Listener {
+    public interface Listener {
         void runs(int first, int second);
     }
 

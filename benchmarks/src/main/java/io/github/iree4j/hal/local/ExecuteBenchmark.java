@@ -2,6 +2,8 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
@@ -20,20 +22,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * How much does the HAL's part of a synchronous call cost: a new timeline, a result allocated on the queue, a reusable
- * command buffer with a single dispatch of four workgroups, and the wait for the result?
+ * command buffer with a single dispatch of four workgroups, and the wait for the result? And how much does the flight
+ * recorder add ({@code -p recorder=off,on})?
  *
  * <p>The kernel adds two floats; the source is {@code native-shim/test/kernels/basic.c}, built by {@code
  * bin/cmake-native release}. Run from the root of the repository.
@@ -45,6 +51,12 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)
 public class ExecuteBenchmark {
+    /** Whether a flight recorder is open. */
+    @Param("off")
+    public String recorder;
+
+    private @Nullable FlightRecorder open;
+
     private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
     private final DeviceQueue queue = device.queue(0);
     private final Buffer a = device.allocator().allocate(BufferParams.DEFAULT, 16);
@@ -55,6 +67,7 @@ public class ExecuteBenchmark {
     private long value;
 
     /** Records the command buffer. */
+    @SuppressWarnings("NullAway.Init") // JMH sets the parameter
     public ExecuteBenchmark() {
         Path kernel = Path.of("native-shim/build/release/test/kernels/basic.so");
         try (Executable executable = device.createExecutable(new ExecutableParams(
@@ -72,9 +85,22 @@ public class ExecuteBenchmark {
         }
     }
 
-    /** Frees the objects created by the constructor. */
+    /**
+     * Opens the recorder.
+     *
+     * @throws IOException never: the recorder has no file
+     */
+    @Setup
+    public void open() throws IOException {
+        open = recorder.equals("on") ? FlightRecorder.open(device.schedulingDomain(), RecorderOptions.DEFAULT) : null;
+    }
+
+    /** Frees all objects. */
     @TearDown
     public void close() {
+        if (open != null) {
+            open.close();
+        }
         timeline.close();
         commands.close();
         a.close();

@@ -30,9 +30,10 @@ final class Admitting {
     private final InputSize size;
     private final MemoryHolder holder;
     private final @Nullable Fence ahead;
+    private final boolean isNested;
     private final List<MemoryNeed> asks;
     private int next; // index of the first need not yet requested; handed from thread to thread
-    private final boolean isDone;
+    private boolean isDone;
     private final AtomicBoolean isDecided = new AtomicBoolean(); // made, or cancelled
     private volatile boolean isMade;
     private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
@@ -59,8 +60,9 @@ final class Admitting {
         this.ahead = ahead;
         MemoryHolder outer = MemoryHolder.current();
         List<MemoryNeed> all = ahead == null ? needs.of(size) : needs.atFirstDevice();
+        this.isNested = outer != null;
         this.asks = outer == null ? all : MemoryNeeds.beside(outer, all);
-        this.isDone = now && (outer != null && asks.isEmpty() || program.held().isEmpty() && isAdmitted());
+        this.isDone = now && (isNested && asks.isEmpty() || program.held().isEmpty() && isAdmitted());
         this.isMade = isDone;
     }
 
@@ -81,9 +83,15 @@ final class Admitting {
         return true;
     }
 
-    /** Whether the call got the right at once. */
+    /** Whether the call got the right at once, and can be made. */
     boolean isDone() {
         return isDone;
+    }
+
+    /** Records that the call cannot be made at once. Called before {@link #join}. */
+    void holdBack() {
+        isDone = false;
+        isMade = false;
     }
 
     /** Counts the whole need of a call admitted at once, from the moment when the call's work may begin. */
@@ -99,15 +107,19 @@ final class Admitting {
      * @param make makes the call, in order among the calls of the program, see {@link HeldCalls#make}
      * @return takes the call out of the line
      */
-    Cancellation join(Runnable make) {
+    Cancellation join(HeldCalls.Making make) {
         HeldCalls held = program.held();
         held.add();
-        ask(() -> {
+        ask(mayWait -> {
+            boolean isOver = true;
             try {
                 isMade = true;
-                make.run();
+                isOver = make.make(mayWait);
+                return isOver;
             } finally {
-                held.remove();
+                if (isOver) {
+                    held.remove();
+                }
             }
         });
         return () -> {
@@ -120,8 +132,9 @@ final class Admitting {
         };
     }
 
-    private void ask(Runnable made) {
-        if (next == asks.size()) {
+    private void ask(HeldCalls.Making made) {
+        if (next == asks.size()) { // nothing to ask for, or the right is given and memory was short
+            watch();
             decide(made);
             return;
         }
@@ -143,8 +156,13 @@ final class Admitting {
         watch();
     }
 
-    private void decide(Runnable made) {
-        if (isDecided.compareAndSet(false, true)) {
+    private void decide(HeldCalls.Making made) {
+        if (!isDecided.compareAndSet(false, true)) {
+            return;
+        }
+        if (isNested && asks.isEmpty()) { // the outer call may hold the memory that calls of the program wait for
+            program.held().makeApart(made);
+        } else {
             program.held().make(made, isBrief());
         }
     }

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The arguments of one call: checked against the function's declaration, then lent or copied to the device, at once or
- * after the call has been admitted. The caller may reuse or close the passed objects after either {@link #pass} or
- * {@link #hold}. Confined to one thread at a time; closing ends the loans.
+ * after the call has been admitted. The caller may reuse or close the passed objects once {@link #pass} has returned
+ * true, or after {@link #hold}. Confined to one thread at a time; closing ends the loans.
  */
 final class ArgumentList implements AutoCloseable {
     private final Signature signature;
@@ -40,6 +40,7 @@ final class ArgumentList implements AutoCloseable {
     private List<Transfer> taken = List.of();
 
     private List<RefCounted> given = List.of();
+    private boolean isHeld;
 
     /** Checks the inputs, and keeps the inputs in use. Nothing is allocated on the device. */
     ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
@@ -81,17 +82,25 @@ final class ArgumentList implements AutoCloseable {
     }
 
     /**
-     * Brings tensors to the device, and takes the transferred tensors.
+     * Brings the tensors to the device, and takes the transferred tensors.
      *
      * @param ready whether tensors have their contents; a call waiting for a fence may take tensors earlier
+     * @param mayWait whether this thread may wait for memory
+     * @return whether all tensors are on the device; false if the rest needs memory, and has to be passed again; never
+     *     if this thread may wait
      */
-    void pass(boolean ready) {
-        upload(ready);
-        take();
+    boolean pass(boolean ready, boolean mayWait) {
+        if (!holder.request(mayWait, () -> upload(ready))) {
+            return false;
+        }
+        if (!isHeld) {
+            take();
+        }
         exitTaken();
+        return true;
     }
 
-    /** Takes over the inputs of a call waiting to be admitted, without memory of the device. */
+    /** Takes over the inputs not yet on the device, for a call that waits to be admitted, or for memory of its inputs. */
     void hold() {
         for (int i = 0; i < values.length; i++) {
             if (values[i] instanceof TensorElements elements && elements.isCopiedFromCaller(memory.device())) {
@@ -104,26 +113,16 @@ final class ArgumentList implements AutoCloseable {
             }
         }
         take();
-    }
-
-    /** Brings the tensors of a {@linkplain #hold held} call to the device; {@code ready} as for {@link #pass}. */
-    void passHeld(boolean ready) {
-        upload(ready);
-        exitTaken();
+        isHeld = true;
     }
 
     private void upload(boolean ready) {
-        MemoryHolder before = holder.enter();
-        try {
-            for (int i = 0; i < values.length; i++) {
-                if (values[i] instanceof TensorElements elements) {
-                    values[i] = upload(i, elements, ready, false);
-                } else if (values[i] instanceof Transfer transfer) {
-                    values[i] = upload(i, transfer.elements(), ready, true);
-                }
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] instanceof TensorElements elements) {
+                values[i] = upload(i, elements, ready, false);
+            } else if (values[i] instanceof Transfer transfer) {
+                values[i] = upload(i, transfer.elements(), ready, true);
             }
-        } finally {
-            holder.leave(before);
         }
     }
 

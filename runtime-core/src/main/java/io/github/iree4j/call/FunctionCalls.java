@@ -88,15 +88,19 @@ public final class FunctionCalls {
         try {
             @Nullable Object[] values;
             try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
+                program.checkMayWait(fullName);
                 InputSize size = arguments.size();
                 Call call = Call.confined(fullName, arguments);
                 try {
-                    if (!program.isWorker()) { // otherwise no thread would do the awaited work
-                        admit(call, size, outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)));
-                    }
+                    admit(call, size, outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)));
                     learn = () -> needs.failed(holder);
                     holder.calledHere(program.worksOnCaller());
-                    arguments.pass(true);
+                    if (!arguments.pass(true, false)) {
+                        call.waitsForMemory();
+                        program.track(call); // the program's closing ends the wait
+                        arguments.pass(true, true);
+                        call.inLine();
+                    }
                     values = program.run(this, call);
                     learn = () -> needs.learn(size, holder);
                 } catch (RuntimeException | Error e) {
@@ -155,7 +159,13 @@ public final class FunctionCalls {
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
     private void awaitEarlier() {
         CountDownLatch made = new CountDownLatch(1);
-        program.held().make(made::countDown, true);
+        program.held()
+                .make(
+                        _ -> {
+                            made.countDown();
+                            return true;
+                        },
+                        true);
         try {
             made.await();
         } catch (InterruptedException e) {
@@ -207,9 +217,8 @@ public final class FunctionCalls {
             boolean isAhead = !isReady && goesAhead;
             Admitting admitting =
                     new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null, isReady || isAhead);
-            if (admitting.isDone()) {
-                arguments.pass(terms.after() == null);
-            } else {
+            if (!admitting.isDone() || !arguments.pass(after == null, false)) {
+                admitting.holdBack();
                 arguments.hold();
             }
             return new Submission<>(program, this, call, terms, begun, admitting, results, discard).start();

@@ -10,26 +10,45 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Submitted calls of a program that could not be made at once. Once admitted, the calls are made one after the other,
- * in the order of admission, equal to the order of submission. Safe from any thread.
+ * in the order of admission, equal to the order of submission; except that a call waiting for memory of its inputs keeps
+ * no others back, unless the order matters. Safe from any thread.
  */
 final class HeldCalls {
     private static final Logger LOG = LoggerFactory.getLogger(HeldCalls.class);
+
+    /** Makes a call. */
+    interface Making {
+        /**
+         * Makes the call, or fails the call.
+         *
+         * @param mayWait whether this thread may wait for memory of inputs
+         * @return false if the call needs a thread that may wait; never if this thread may
+         */
+        boolean make(boolean mayWait);
+    }
 
     /**
      * An admitted call.
      *
      * @param isBrief whether making the call takes no longer than starting a thread
      */
-    private record Held(Runnable call, boolean isBrief) {}
+    private record Held(Making call, boolean isBrief) {}
 
     private final String name;
+    private final boolean inOrder;
     private final Queue<Held> admitted = new ConcurrentLinkedQueue<>();
     private final AtomicInteger toMake = new AtomicInteger(); // admitted calls, counted until made
     private final AtomicInteger held = new AtomicInteger();
 
-    /** Names the thread that makes the calls. */
-    HeldCalls(String name) {
+    /**
+     * Creates the held calls of a program.
+     *
+     * @param name the name of the threads that make the calls
+     * @param inOrder whether no call is made before an earlier call
+     */
+    HeldCalls(String name, boolean inOrder) {
         this.name = name;
+        this.inOrder = inOrder;
     }
 
     /** Whether no call is held, so that a call submitted now is not made before an earlier call. */
@@ -54,7 +73,7 @@ final class HeldCalls {
      *
      * @param isBrief whether making the call takes no longer than starting a thread
      */
-    void make(Runnable call, boolean isBrief) {
+    void make(Making call, boolean isBrief) {
         admitted.add(new Held(call, isBrief));
         if (toMake.getAndIncrement() > 0) {
             return;
@@ -66,28 +85,42 @@ final class HeldCalls {
         }
     }
 
+    /** Makes a call on a thread that may wait, whatever the order. */
+    void makeApart(Making call) {
+        CallThreads.start(name, () -> tryMake(call, true));
+    }
+
     /** Makes the first call if it is brief, and leaves the rest to another thread. */
     private void makeFirst() {
         Held first = admitted.peek();
-        if (first != null && first.isBrief() && !makeOne()) {
+        if (first != null && first.isBrief() && tryMake(first.call(), false) && !hasMore()) {
             return;
         }
         CallThreads.start(name, this::makeAll);
     }
 
     private void makeAll() {
-        while (makeOne()) {
-            continue;
+        do {
+            Making call = admitted.element().call();
+            if (!tryMake(call, inOrder)) {
+                makeApart(call);
+            }
+        } while (hasMore());
+    }
+
+    /** As {@link Making#make}. A thrown exception keeps no other call from being made. */
+    private boolean tryMake(Making call, boolean mayWait) {
+        try {
+            return call.make(mayWait);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a call could not be made: {}", name, e);
+            return true;
         }
     }
 
-    /** Makes a call, and returns whether there are more. */
-    private boolean makeOne() {
-        try {
-            admitted.remove().call().run();
-        } catch (RuntimeException | Error e) { // the other calls are still made
-            LOG.error("a call could not be made: {}", name, e);
-        }
+    /** Removes the first call, and returns whether there are more. */
+    private boolean hasMore() {
+        admitted.remove();
         return toMake.decrementAndGet() > 0;
     }
 }

@@ -75,7 +75,7 @@ public final class ProgramCalls {
         this.overlaps = overlaps;
         this.inPlace = inPlace;
         this.freeing = freeing;
-        this.held = new HeldCalls("iree4j-admitted " + name);
+        this.held = new HeldCalls("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
     }
@@ -312,6 +312,25 @@ public final class ProgramCalls {
         return executor.isWorkerThread();
     }
 
+    /**
+     * Checks that the current thread may wait for a call of a function to end.
+     *
+     * @throws IreeException FAILED_PRECONDITION on a thread that the call would wait for
+     */
+    void checkMayWait(String function) {
+        if (executor.isWorkerThread()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'%s' was called by a worker, which must not wait; use invokeAsync or submit".formatted(function));
+        }
+        if (lock.isRunBySelf()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'%s' was called from within a call of the same program; load the program twice"
+                            .formatted(function));
+        }
+    }
+
     /** Runs one call and returns its results; the caller has entered the program and closes the arguments. */
     @Nullable
     Object[] run(FunctionCalls function, Call call) {
@@ -352,21 +371,9 @@ public final class ProgramCalls {
 
     /** Runs a call on this thread. The thread blocks while the call waits. A call of a function with fences ends before its work is done. */
     private @Nullable Object[] runHere(ProgramCall steps, @Nullable Fence done) {
-        String function = steps.function().fullName();
-        if (isWorker()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "'%s' was called by a worker, which must not wait; use invokeAsync or submit".formatted(function));
-        }
-        if (lock.isRunBySelf()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "'%s' was called from within a call of the same program; load the program twice"
-                            .formatted(function));
-        }
         Call call = steps.call();
         if (!lock.tryTake()) {
-            waitForTurn(call, function);
+            waitForTurn(call, steps.function().fullName());
         }
         try {
             lock.run();

@@ -255,12 +255,16 @@ final class Submission<R> {
         }
         call.waitsForMemory();
         kept = ours;
-        place = admitting.join(() -> {
-            call.inLine();
+        place = admitting.join(mayWait -> {
+            boolean[] isPassed = {true}; // or failed
             make(ours, () -> {
-                call.arguments().passHeld(!isAhead());
-                next.run();
+                isPassed[0] = call.arguments().pass(!isAhead(), mayWait);
+                if (isPassed[0]) {
+                    call.inLine();
+                    next.run();
+                }
             });
+            return isPassed[0];
         });
         lookAgain();
     }

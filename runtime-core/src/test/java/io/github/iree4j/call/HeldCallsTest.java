@@ -9,10 +9,14 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Admitted calls are made one after the other, in the order of admission. */
+@Timeout(60)
 class HeldCallsTest {
-    private final HeldCalls held = new HeldCalls("iree4j-test");
+    private final HeldCalls held = new HeldCalls("iree4j-test", true);
     private final List<Thread> makers = Collections.synchronizedList(new ArrayList<>());
 
     @Test
@@ -20,14 +24,14 @@ class HeldCallsTest {
         CountDownLatch both = new CountDownLatch(1);
         CountDownLatch made = new CountDownLatch(2);
         held.make(
-                () -> {
+                _ -> {
                     await(both); // so that the same thread makes the next one
                     throw new AssertionError("thrown on purpose");
                 },
                 false);
-        held.make(made::countDown, false);
+        make(made, false);
         both.countDown();
-        held.make(made::countDown, true);
+        make(made, true);
         assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
@@ -74,11 +78,74 @@ class HeldCallsTest {
 
     private void make(CountDownLatch made, boolean isBrief) {
         held.make(
-                () -> {
+                _ -> {
                     makers.add(Thread.currentThread());
                     made.countDown();
+                    return true;
                 },
                 isBrief);
+    }
+
+    /** A call that has memory for its inputs once the latch is open. */
+    private static HeldCalls.Making shortUntil(CountDownLatch memory, Runnable making) {
+        return mayWait -> {
+            if (mayWait) {
+                await(memory);
+            }
+            if (memory.getCount() > 0) {
+                return false;
+            }
+            making.run();
+            return true;
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCallThatWaitsForMemoryOfItsInputsKeepsLaterCallsBackOnlyWhereTheOrderMatters(boolean inOrder)
+            throws Exception {
+        HeldCalls calls = new HeldCalls("iree4j-test", inOrder);
+        CountDownLatch memory = new CountDownLatch(1);
+        CountDownLatch both = new CountDownLatch(2);
+        CountDownLatch second = new CountDownLatch(1);
+        List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+        calls.make(
+                shortUntil(memory, () -> {
+                    order.add(1);
+                    both.countDown();
+                }),
+                false);
+        calls.make(
+                _ -> {
+                    order.add(2);
+                    both.countDown();
+                    second.countDown();
+                    return true;
+                },
+                false);
+        if (inOrder) {
+            assertThat(order).isEmpty();
+        } else {
+            assertThat(second.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+        memory.countDown();
+        assertThat(both.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(order).isEqualTo(inOrder ? List.of(1, 2) : List.of(2, 1));
+    }
+
+    @Test
+    void anAdmittingThreadWaitsForNoMemory() throws Exception {
+        CountDownLatch memory = new CountDownLatch(1);
+        CountDownLatch made = new CountDownLatch(1);
+        withLocks(() -> held.make(
+                shortUntil(memory, () -> {
+                    makers.add(Thread.currentThread());
+                    made.countDown();
+                }),
+                true)); // would wait for ever here
+        memory.countDown();
+        assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(makers).doesNotContain(Thread.currentThread());
     }
 
     private static void withLocks(Runnable section) {

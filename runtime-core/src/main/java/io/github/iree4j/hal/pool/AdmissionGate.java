@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * long since the last such admission, is admitted beside others, with the best guess.
  *
  * <p><b>Shut.</b> Where calls have failed so that another may go on, no call is admitted while the released memory is
- * kept for the favoured request ({@link Claim}): the inputs of a new call, which cannot wait, would take that memory.
+ * kept for the favoured request ({@link Claim}): the inputs of a new call would take that memory.
  *
  * <p><b>Several devices.</b> A call that needs memory of several devices joins one gate after the other, in {@link
  * #ORDER}, so that no two calls wait for each other's memory.

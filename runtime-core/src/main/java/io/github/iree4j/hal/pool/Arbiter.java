@@ -103,7 +103,7 @@ final class Arbiter {
         return attempt(null, pool, request, account, request.age(), length, thorough);
     }
 
-    /** Whether a request that cannot wait belongs to a call admitted with the memory: inputs do not give way to claims, which shut the gate. */
+    /** Whether a request belongs to the inputs of a call admitted with the memory: such inputs do not give way to claims, which shut the gate. */
     private boolean isPromised(ReservationRequest request, long length) {
         MemoryHolder holder = request.holder();
         Admission given = request.persistent() && holder != null ? holder.admission(gate) : null;
@@ -420,8 +420,15 @@ final class Arbiter {
         @Override
         public boolean mayGo(Waiter waiter, boolean isBehind) {
             return !(isBehind && staysBehind(waiter.account))
-                    && turns.mayGo(
-                            waiter, waiter.pool, waiter.age, waiter.account, waiter.holding, waiter.length, live);
+                            && turns.mayGo(
+                                    waiter,
+                                    waiter.pool,
+                                    waiter.age,
+                                    waiter.account,
+                                    waiter.holding,
+                                    waiter.length,
+                                    live)
+                    || isPromised(waiter.request, waiter.length);
         }
 
         @Override

@@ -315,7 +315,8 @@ final class DeadlockDetector {
 
     /**
      * Looks for calls that nobody can help, whatever is under way: each request of such a call exceeds its quota
-     * together with memory held by the call itself, and nothing of the call continues before a grant. Only the host
+     * together with memory held by the call itself, and nothing of the call continues before a grant. A call waiting for
+     * its inputs has not begun. Only the host
      * might release something, so the host is given time.
      */
     private void alone(List<Waiter> line, long now, List<Verdict> verdicts) {
@@ -329,7 +330,7 @@ final class DeadlockDetector {
                     && judged.add(holding)
                     && holding.holder.isBehind() == null
                     && Resolution.of(holding, line).allMatch(resolution::exceedsQuotaAlone)
-                    && held.applyAsInt(holding.holder) == holding.waiting) {
+                    && (each.request.persistent() || held.applyAsInt(holding.holder) == holding.waiting)) {
                 verdicts.add(new Verdict(each, false, null));
             }
         }

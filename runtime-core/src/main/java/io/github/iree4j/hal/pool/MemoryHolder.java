@@ -1,7 +1,11 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -69,6 +73,8 @@ public final class MemoryHolder {
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
     private boolean works; // whether the caller executes operations of the call; confined to the caller, as is own
     private @Nullable OwnWork own;
+    private WhereShort whereShort = WhereShort.FAIL; // confined to the thread that acts for the call
+    private volatile @Nullable AwaitedRequest asked; // while that thread waits for memory
     private final @Nullable Object context;
     private final @Nullable MemoryHolder outer;
     private volatile List<Admission> admissions = List.of(); // one per set; written under the monitor
@@ -364,9 +370,63 @@ public final class MemoryHolder {
         }
     }
 
+    /**
+     * Makes the holder's requests for memory of its inputs, on the current thread.
+     *
+     * @param mayWait whether requests wait in line for memory held by others: only on a thread that may block and holds
+     *     no lock
+     * @param requests acts for the holder
+     * @return false if memory was short, and the missing requests are to be made again; never if requests wait
+     * @throws IreeException as the requests; CANCELLED if the thread is interrupted while waiting, or the call abandoned
+     */
+    public boolean request(boolean mayWait, Runnable requests) {
+        MemoryHolder before = enter();
+        whereShort = mayWait ? WhereShort.WAIT : WhereShort.REPEAT;
+        try {
+            requests.run();
+            return true;
+        } catch (IreeException e) {
+            if (!mayWait && e.code() == StatusCode.DEFERRED) {
+                return false;
+            }
+            throw e;
+        } finally {
+            whereShort = WhereShort.FAIL;
+            leave(before);
+        }
+    }
+
+    /** What happens to requests of the current thread for memory kept by the host that cannot be granted at once. */
+    WhereShort whereShort() {
+        return whereShort;
+    }
+
+    /** Waits in line for memory, on the thread acting for the holder. An interrupt, or {@link #abandon}, ends the wait. */
+    Reservation await(PoolSet set, Pool pool, ReservationRequest request) {
+        AwaitedRequest awaited = new AwaitedRequest();
+        asked = awaited;
+        leave(null); // only others can release the missing memory
+        try {
+            handOnOwnWork();
+            Cancellation place = set.reserve(pool, request, awaited);
+            if (isAbandoned()) { // perhaps before the request was visible
+                awaited.withdraw(name);
+            }
+            HeldCallbacks.help(); // the grant may need callbacks of this thread
+            return awaited.await(place, name);
+        } finally {
+            asked = null;
+            enter();
+        }
+    }
+
     /** Records that the call is abandoned: the results of its operations are not wanted. */
     public void abandon() {
         abandoned = true;
+        AwaitedRequest awaited = asked;
+        if (awaited != null) {
+            awaited.withdraw(name);
+        }
     }
 
     /**

@@ -240,19 +240,26 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Reserves memory for a caller that does not wait for others to release memory. Waits while memory is being
-     * acquired for others, since the acquired memory may suffice for this request too; and while memory is being
-     * returned to the system, since the system may then have enough.
+     * Reserves memory for a caller that does not wait for others to release memory, except for {@linkplain
+     * MemoryHolder#request inputs of a call}. Waits while memory is being acquired for others, since the acquired memory
+     * may suffice for this request too; and while memory is being returned to the system, since the system may then have
+     * enough.
      *
      * @param request the request
      * @return the reservation, the caller's
      * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory now, with the reason or the system's
-     *     failure; otherwise as {@link #tryReserve}
+     *     failure; DEFERRED or CANCELLED for inputs of a call; otherwise as {@link #tryReserve}
      */
     public Reservation reserveNow(ReservationRequest request) {
         Pool pool = route(request);
         Reservation present = present(pool, request);
-        return present != null ? present : supply.reserveNow(pool, request);
+        if (present != null) {
+            return present;
+        }
+        MemoryHolder call = request.holder();
+        return call != null && call.whereShort() == WhereShort.WAIT
+                ? call.await(this, pool, request)
+                : supply.reserveNow(pool, request);
     }
 
     /** Returns the waits required before the requester uses its reservation; null when the requester must not use the reservation. */

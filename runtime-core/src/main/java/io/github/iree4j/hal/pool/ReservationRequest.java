@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param memoryType required bits of {@code MemoryType}
  * @param usage required bits of {@code BufferUsage}
  * @param consumer the charged consumer: a program's name, or empty
- * @param persistent whether the host decides the lifetime. Such a request does not queue behind others, since its
- *     caller cannot wait
+ * @param persistent whether the host decides the lifetime. A first attempt overtakes the requests in line, since most
+ *     such callers cannot wait
  * @param prefersReuse whether to wait for memory still in use rather than let the pool grow
  * @param frontier the frontier of the requester
  * @param timepoints the marks that the requester's hardware can wait for

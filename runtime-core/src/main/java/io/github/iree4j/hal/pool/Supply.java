@@ -72,6 +72,11 @@ final class Supply {
             }
             if (i == GROWTHS_AT_ONCE || !awaitMove(found.moves())) {
                 IreeException refusal = found.refusal();
+                MemoryHolder call = request.holder();
+                if (call != null && call.whereShort() == WhereShort.REPEAT) {
+                    throw new IreeException(
+                            StatusCode.DEFERRED, "%d bytes are not free now".formatted(request.size()), refusal);
+                }
                 synchronized (lock) {
                     pool.failed();
                     throw refusal != null ? refusal : arbiter.doesNotFitNow(pool, request);

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * memory granted since. Four exceptions prevent endless waits and needless failures:
  *
  * <ul>
- *   <li>Inputs of admitted calls, which cannot wait. After {@link Claim#EXCEPTIONS} such inputs no call is admitted.
+ *   <li>Inputs within the need that a call was admitted with. After {@link Claim#EXCEPTIONS} such inputs no call is
+ *       admitted.
  *   <li>A call that held memory before the claim may go on, {@link Claim#EXCEPTIONS} times, if the claim cannot be met
  *       while the call keeps its memory.
  *   <li>When nothing has moved for a while, every fitting request is served (see {@link DeadlockDetector}).

@@ -1,0 +1,365 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.module.Export;
+import io.github.iree4j.module.IreeModule;
+import io.github.iree4j.module.JavaModule;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Inputs of an admitted call wait in line where the memory has gone to work that the gate did not foresee. An input or result takes 64 bytes; a
+ * queue operation without a call takes the rest, unknown to the gate.
+ */
+@Timeout(60)
+class InputsInLineTest {
+    private static final long UNIT = 64;
+    private static final long LIMIT = 4 * UNIT;
+    private static final Duration MINUTES = Duration.ofMinutes(5);
+    private static final float[] FOUR = {1, 2, 3, 4};
+
+    private IreeRuntime runtime;
+    private Program program;
+    private Buffer unforeseen;
+
+    /** The manner of the call. */
+    enum Way {
+        BLOCKING("cpu"),
+        FUTURE("cpu"),
+        /** The function takes fences. */
+        FUTURE_OF_DEVICE_WORK("cpu-async"),
+        /** The fence is reached meanwhile. */
+        BEHIND_A_FENCE("cpu"),
+        /** The function takes fences, and its call is made before the fence is reached. */
+        AHEAD_OF_A_FENCE("cpu-async"),
+        WITHIN_A_LIMIT("cpu");
+
+        private final String form;
+
+        Way(String form) {
+            this.form = form;
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        runtime = open(options(LIMIT).build());
+    }
+
+    private static DeviceOptions.Builder options(long limit) {
+        return DeviceOptions.builder().memoryLimit(limit).memoryWait(MINUTES).memoryHostWait(MINUTES);
+    }
+
+    private static IreeRuntime open(DeviceOptions options) {
+        return IreeRuntime.builder().device("local", "local://", options).build();
+    }
+
+    /** Loads the program, makes one call, so that the need is known, and takes the rest. */
+    private void load(String form, boolean overlaps) {
+        program = runtime.load(ProgramOptions.builder()
+                .module(Fixtures.file("3.13.0/" + form + "/add.vmfb"))
+                .overlappingCalls(overlaps)
+                .build());
+        check(program.function("add").invoke(FOUR, FOUR));
+        unforeseen = take(device().queue(0), LIMIT - UNIT);
+    }
+
+    private static Buffer take(DeviceQueue queue, long bytes) {
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence taken = Fence.at(timeline, 1)) {
+            Buffer buffer = queue.alloca(null, taken, BufferParams.DEFAULT, bytes, 0);
+            taken.await();
+            return buffer;
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        program.close();
+        unforeseen.close();
+        assertThat(device().allocator().statistics().bytesLive()).isZero();
+        assertThat(Objects.requireNonNull(device().allocator().gate()).committed())
+                .isZero();
+        assertThat(device().allocator().poolStatistics().waiting()).isZero();
+        runtime.close();
+    }
+
+    private Device device() {
+        return runtime.device();
+    }
+
+    private static void check(Results results) {
+        try (results) {
+            assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
+        }
+    }
+
+    private void awaitWaiting(int requests) {
+        while (device().allocator().poolStatistics().waiting() < requests) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private CompletableFuture<Results> call(Way way, Fence after, float[] left, float[] right) {
+        ProgramFunction add = program.function("add");
+        return switch (way) {
+            case BLOCKING -> blocking(() -> add.invoke(left, right));
+            case WITHIN_A_LIMIT -> blocking(() -> add.invokeWithin(MINUTES, left, right));
+            case FUTURE, FUTURE_OF_DEVICE_WORK -> add.invokeAsync(left, right);
+            case BEHIND_A_FENCE, AHEAD_OF_A_FENCE -> add.submit(after, null, left, right);
+        };
+    }
+
+    private static <T> CompletableFuture<T> blocking(Supplier<T> call) {
+        return CompletableFuture.supplyAsync(call, Thread::startVirtualThread);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInputWaitsUntilUnforeseenWorkHasReleasedTheMemory(Way way) {
+        load(way.form, way.ordinal() % 2 == 0);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence after = timeline.at(1)) {
+            float[] left = FOUR.clone();
+            float[] right = FOUR.clone();
+            CompletableFuture<Results> call = call(way, after, left, right);
+            if (way == Way.BEHIND_A_FENCE) {
+                timeline.semaphore().signal(1);
+            }
+            awaitWaiting(1);
+            if (way != Way.BLOCKING && way != Way.WITHIN_A_LIMIT) { // the caller has the arrays back
+                Arrays.fill(left, -1);
+                Arrays.fill(right, -1);
+            }
+            assertThat(call).isNotDone();
+            assertThat(program.activeCalls()).isEqualTo(1);
+            unforeseen.close();
+            if (way == Way.AHEAD_OF_A_FENCE) {
+                timeline.semaphore().signal(1);
+            }
+            check(call.join());
+        }
+    }
+
+    @Test
+    void aTransferredInputWaitsAndIsTheCalls() {
+        load("cpu", false);
+        Tensor given = Tensor.of(FOUR.clone(), 4);
+        CompletableFuture<Results> call = program.function("add").invokeAsync(given.transfer(), FOUR.clone());
+        awaitWaiting(1);
+        assertThatExceptionOfType(IreeException.class).isThrownBy(given::toFloatArray);
+        unforeseen.close();
+        check(call.join());
+    }
+
+    /** How the wait ends before there is memory. */
+    enum End {
+        INTERRUPT(StatusCode.CANCELLED),
+        CANCEL(StatusCode.CANCELLED),
+        TIMEOUT(StatusCode.DEADLINE_EXCEEDED),
+        BY_NUMBER(StatusCode.CANCELLED),
+        FUTURE_BY_NUMBER(StatusCode.CANCELLED);
+
+        private final StatusCode code;
+
+        End(StatusCode code) {
+            this.code = code;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aWaitThatIsEndedLeavesNothing(End end) {
+        load("cpu", false);
+        ProgramFunction add = program.function("add");
+        Thread[] caller = new Thread[1];
+        CompletableFuture<Results> call = switch (end) {
+            case INTERRUPT, BY_NUMBER ->
+                blocking(() -> {
+                    caller[0] = Thread.currentThread();
+                    return add.invoke(FOUR, FOUR);
+                });
+            case CANCEL, FUTURE_BY_NUMBER -> add.invokeAsync(FOUR, FOUR);
+            case TIMEOUT -> blocking(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR));
+        };
+        awaitWaiting(1);
+        switch (end) {
+            case INTERRUPT -> caller[0].interrupt();
+            case CANCEL -> call.cancel(false);
+            case TIMEOUT -> {}
+            case BY_NUMBER, FUTURE_BY_NUMBER ->
+                assertThat(program.cancelCall(program.pendingCalls(1).getFirst().id()))
+                        .isTrue();
+        }
+        if (end == End.CANCEL) {
+            assertThat(call).isCancelled();
+        } else {
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(call::join)
+                    .havingCause()
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(end.code));
+        }
+        while (program.activeCalls() > 0) {
+            Thread.onSpinWait(); // the caller learns of the end first
+        }
+        assertThat(device().allocator().poolStatistics().waiting()).isZero();
+        assertThat(device().allocator().statistics().bytesLive()).isEqualTo(LIMIT - UNIT);
+        unforeseen.close();
+        check(add.invoke(FOUR, FOUR));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BLOCKING", "FUTURE", "FUTURE_OF_DEVICE_WORK", "WITHIN_A_LIMIT"})
+    void closingTheProgramEndsTheWait(Way way) {
+        load(way.form, false);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence unused = timeline.at(1)) {
+            CompletableFuture<Results> call = call(way, unused, FOUR, FOUR);
+            awaitWaiting(1);
+            program.close();
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(call::join)
+                    .havingCause()
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
+        }
+    }
+
+    /** A module whose functions hold memory that nobody foresees. */
+    @IreeModule("custom")
+    static final class Unforeseen {
+        private final DeviceQueue queue;
+        private final boolean hidden; // whether the memory is not even known as the call's, so that nothing is learnt
+        private Runnable meanwhile = () -> {};
+
+        Unforeseen(DeviceQueue queue, boolean hidden) {
+            this.queue = queue;
+            this.hidden = hidden;
+        }
+
+        @Export("twice")
+        int twice(int units) {
+            try (Buffer more =
+                    hidden ? blocking(() -> take(queue, units * UNIT)).join() : take(queue, units * UNIT)) {
+                meanwhile.run();
+                return (int) (more.length() / UNIT);
+            }
+        }
+
+        @Export("double")
+        Tensor same(Tensor value) {
+            return value;
+        }
+    }
+
+    /** The inner call lacks memory held by the outer call, which waits for the inner call: nobody else can release any. */
+    @Test
+    void anInputOfACallThatTheHolderOfTheMemoryWaitsForFailsSoon() {
+        load("cpu", false);
+        unforeseen.close();
+        Unforeseen module = new Unforeseen(device().queue(0), false);
+        List<Results> wrong = new ArrayList<>();
+        module.meanwhile = () -> {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> wrong.add(program.function("add").invoke(FOUR, FOUR)))
+                    .withMessageContaining("calls that wait for this one hold what it lacks")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(() -> wrong.add(
+                            program.function("add").invokeAsync(FOUR, FOUR).join()))
+                    .withMessageContaining("calls that wait for this one hold what it lacks");
+        };
+        try (Program outer = load(module)) {
+            try (Results results = outer.function("main").invoke(2, FOUR)) {
+                assertThat(results.intValue(0)).isEqualTo(2);
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    private Program load(Unforeseen module) {
+        return runtime.load(ProgramOptions.builder()
+                .module(JavaModule.of(module))
+                .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                .build());
+    }
+
+    /**
+     * Calls use up to four times as much as anybody knows. The limit has room for all inputs beside the largest request, so no call has to
+     * fail.
+     */
+    @Test
+    void everyCallIsAnsweredBesideCallsThatHoldMoreThanForeseen() throws Exception {
+        program = runtime.load(Fixtures.file("3.13.0/cpu/nothing.vmfb"));
+        unforeseen = take(device().queue(0), UNIT);
+        long seed = Effort.seed(InputsInLineTest.class, "needs", 1);
+        int callers = 6;
+        int most = 4;
+        Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
+        try (IreeRuntime tight = open(options((callers + most) * UNIT).build())) {
+            List<Program> programs = new ArrayList<>();
+            CyclicBarrier start = new CyclicBarrier(callers);
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < callers; i++) {
+                Program own = tight.load(ProgramOptions.builder()
+                        .module(JavaModule.of(new Unforeseen(tight.device().queue(0), true)))
+                        .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                        .build());
+                programs.add(own);
+                ProgramFunction main = own.function("main");
+                main.invoke(1, FOUR).close();
+                Random random = new Random(seed + i);
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        start.await();
+                        for (int call = 0; call < Effort.rounds(200, 4_000) && wrong.isEmpty(); call++) {
+                            int units = 1 + random.nextInt(most);
+                            try (Results results = random.nextBoolean()
+                                    ? main.invoke(units, FOUR)
+                                    : main.invokeAsync(units, FOUR).join()) {
+                                assertThat(results.intValue(0)).isEqualTo(units);
+                            }
+                        }
+                    } catch (Throwable e) {
+                        wrong.add(e);
+                    }
+                }));
+            }
+            for (Thread each : threads) {
+                each.join();
+            }
+            programs.forEach(Program::close);
+            assertThat(wrong).isEmpty();
+            assertThat(tight.device().allocator().statistics().bytesLive()).isZero();
+        }
+    }
+}

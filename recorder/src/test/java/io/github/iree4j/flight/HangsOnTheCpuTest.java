@@ -40,6 +40,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Operations that hang on the CPU, each in another place: on the submitter's thread, in a collective, with the host after its device is closed. */
 @Timeout(300)
@@ -120,6 +122,29 @@ class HangsOnTheCpuTest {
             timeline.await(1);
             assertThat(named(recorder.recording())).isEmpty();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anOperationHasEndedForTheCallbacksOfItsOwnSignal(boolean heldBack) throws IOException {
+        List<FlightRecording> recordings = new ArrayList<>();
+        try (Device device = device();
+                TimelineSemaphore gate = TimelineSemaphore.create(heldBack ? 0 : 1);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(gate, 1);
+                Fence signal = Fence.at(timeline, 1);
+                FlightRecorder recorder = smallRecorder()) {
+            signal.whenReached(_ -> recordings.add(recorder.recording()));
+            device.queue(0).barrier(wait, signal, 0);
+            if (heldBack) {
+                gate.signal(1);
+            }
+            signal.await();
+        }
+        assertThat(recordings).hasSize(1);
+        assertThat(new OperationGraph(recordings.getFirst()).operations())
+                .isNotEmpty()
+                .allMatch(each -> each.openAt < 0);
     }
 
     @Test

@@ -104,6 +104,9 @@ public abstract class QueueOperation {
 
     private long observedAt;
 
+    /** Whether the operation signals its fence, or has. Other threads may see this late. */
+    boolean ending;
+
     /** Whether {@link QueueScheduler#cancel} was called. */
     volatile boolean cancelled;
 

@@ -511,6 +511,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         open.addAll(issuedOnes.all());
         open.addAll(placed());
         pending.all().forEach(each -> open.add(each.operation)); // and back, for want of memory
+        open.removeIf(each -> each.ending); // this thread may be in a callback of the operation's signal
         return open;
     }
 
@@ -780,6 +781,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     private void end(QueueOperation operation, @Nullable IreeException outcome) {
+        operation.ending = true;
         if (outcome != null) {
             if (operation.whole == null) {
                 failed.increment();

@@ -332,10 +332,12 @@ class AdmissionTest {
         }
     }
 
-    @Test
-    void aCallThatExceedsItsQuotaByItselfIsJudgedBesideAProgramThatKeepsTheDeviceBusy() {
+    /** Of quotas for one and for two buffers, the first has no room for the second input, and the second none for the result. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aCallThatExceedsItsQuotaByItselfIsJudgedBesideAProgramThatKeepsTheDeviceBusy(int buffers) {
         DeviceOptions options = DeviceOptions.builder()
-                .memoryQuota("add", 2 * 64)
+                .memoryQuota("add", buffers * 64)
                 .memoryHostWait(Duration.ofMillis(50))
                 .memoryWait(Duration.ofSeconds(20))
                 .build();

@@ -2,6 +2,10 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -127,5 +131,70 @@ class MemoryHolderTest extends KnotLine {
         call.end();
         call.settle(() -> {});
         assertThat(a.gate().committed() + b.gate().committed()).isZero();
+    }
+
+    private static Reservation input(PoolSet set, MemoryHolder call) {
+        Reservation[] reservation = new Reservation[1];
+        assertThat(call.request(
+                        true,
+                        () -> reservation[0] =
+                                set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
+                .isTrue();
+        return reservation[0];
+    }
+
+    /** An input that a thread waits for. */
+    private static CompletableFuture<Reservation> inputInLine(PoolSet set, MemoryHolder call) {
+        long before = set.statistics().waiting();
+        CompletableFuture<Reservation> input = new CompletableFuture<>();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            try {
+                input.complete(input(set, call));
+            } catch (IreeException e) {
+                input.completeExceptionally(e);
+            }
+        });
+        while (set.statistics().waiting() == before || thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        return input;
+    }
+
+    /** Each holds what the other lacks. */
+    @Test
+    void ofTwoCallsThatWaitForMemoryOfTheirInputsTheYoungerFails() {
+        PoolSet set = halves().build();
+        MemoryHolder a = call("a", null);
+        MemoryHolder b = call("b", null);
+        Reservation ofA = input(set, a);
+        Reservation ofB = input(set, b);
+        CompletableFuture<Reservation> moreOfB = inputInLine(set, b);
+        CompletableFuture<Reservation> moreOfA = inputInLine(set, a);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(moreOfB)
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+        assertThat(moreOfA).isNotDone();
+        ofB.release(Frontier.EMPTY);
+        assertThat(moreOfA).succeedsWithin(Duration.ofSeconds(30));
+        moreOfA.join().release(Frontier.EMPTY);
+        ofA.release(Frontier.EMPTY);
+    }
+
+    @Test
+    void anInputThatIsToBeAskedForAgainIsNoFailure() {
+        PoolSet set = halves().build();
+        MemoryHolder a = call("a", null);
+        Reservation first = input(set, a);
+        Reservation second = input(set, a);
+        assertThat(a.request(
+                        false, () -> set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
+                .isFalse();
+        assertThat(set.statistics().pools().getFirst().failures()).isZero();
+        first.release(Frontier.EMPTY);
+        second.release(Frontier.EMPTY);
     }
 }

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -30,11 +31,14 @@ final class Admitting {
     private final InputSize size;
     private final MemoryHolder holder;
     private final @Nullable Fence ahead;
-    private final boolean isNested;
+    private final @Nullable MemoryHolder outer;
     private final List<MemoryNeed> asks;
     private int next; // index of the first need not yet requested; handed from thread to thread
     private boolean isDone;
-    private final AtomicBoolean isDecided = new AtomicBoolean(); // made, or cancelled
+    private final AtomicBoolean isDecided = new AtomicBoolean(); // being made, or cancelled
+    private @Nullable Attempt attempt; // published by the line, as is held
+    private @Nullable HeldCalls held;
+    private volatile boolean isBeingMade; // handed from thread to thread
     private volatile boolean isMade;
     private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
 
@@ -58,12 +62,10 @@ final class Admitting {
         this.size = size;
         this.holder = holder;
         this.ahead = ahead;
-        MemoryHolder outer = MemoryHolder.current();
+        this.outer = MemoryHolder.current();
         List<MemoryNeed> all = ahead == null ? needs.of(size) : needs.atFirstDevice();
-        this.isNested = outer != null;
         this.asks = outer == null ? all : MemoryNeeds.beside(outer, all);
-        this.isDone = now && (isNested && asks.isEmpty() || program.held().isEmpty() && isAdmitted());
-        this.isMade = isDone;
+        this.isDone = now && program.held().isEmpty(outer) && isAdmitted();
     }
 
     private boolean isAdmitted() {
@@ -91,7 +93,6 @@ final class Admitting {
     /** Records that the call cannot be made at once. Called before {@link #join}. */
     void holdBack() {
         isDone = false;
-        isMade = false;
     }
 
     /** Counts the whole need of a call admitted at once, from the moment when the call's work may begin. */
@@ -101,41 +102,48 @@ final class Admitting {
         }
     }
 
+    /** The result of an attempt to make a call. */
+    enum Outcome {
+        /** Made, or failed. */
+        DONE,
+        /** The inputs lack memory, and this thread may not wait: to be tried again by a thread that may. */
+        SHORT,
+        /** {@linkplain #postpone Postponed}. */
+        POSTPONED
+    }
+
+    /** Makes a call, if this thread may wait for memory of inputs, or need not. */
+    interface Attempt {
+        Outcome attempt(boolean mayWait);
+    }
+
     /**
      * Joins the line.
      *
      * @param make makes the call, in order among the calls of the program, see {@link HeldCalls#make}
-     * @return takes the call out of the line
+     * @return takes the call out of the line, until making begins
      */
-    Cancellation join(HeldCalls.Making make) {
-        HeldCalls held = program.held();
-        held.add();
-        ask(mayWait -> {
-            boolean isOver = true;
-            try {
-                isMade = true;
-                isOver = make.make(mayWait);
-                return isOver;
-            } finally {
-                if (isOver) {
-                    held.remove();
-                }
-            }
-        });
-        return () -> {
-            if (!isDecided.compareAndSet(false, true)) {
-                return false;
-            }
-            places.forEach(Admission::cancel);
-            held.remove();
-            return true;
-        };
+    Cancellation join(Attempt make) {
+        attempt = make;
+        held = program.held().add(outer);
+        ask();
+        return this::cancel;
     }
 
-    private void ask(HeldCalls.Making made) {
+    /** Ends the call, unless the call is being made; returns whether the call is ended. */
+    boolean cancel() {
+        if (!isDecided.compareAndSet(false, true)) {
+            return false;
+        }
+        places.forEach(Admission::cancel);
+        program.held().remove(outer);
+        return true;
+    }
+
+    private void ask() {
         if (next == asks.size()) { // nothing to ask for, or the right is given and memory was short
             watch();
-            decide(made);
+            decide();
             return;
         }
         MemoryNeed need = asks.get(next++);
@@ -144,9 +152,9 @@ final class Admitting {
                 .join(program.memory().consumer(), !program.overlaps(), need.estimate(size), ahead != null, given -> {
                     holder.admitted(given);
                     if (isLast) {
-                        decide(made);
+                        decide();
                     } else {
-                        CallThreads.start("iree4j-memory", () -> ask(made)); // the gate is locked in this callback
+                        CallThreads.start("iree4j-memory", this::ask); // the gate is locked in this callback
                     }
                 });
         places.add(asked);
@@ -156,15 +164,40 @@ final class Admitting {
         watch();
     }
 
-    private void decide(HeldCalls.Making made) {
-        if (!isDecided.compareAndSet(false, true)) {
-            return;
+    private void decide() {
+        Objects.requireNonNull(held).make(this::make, holder, isBrief());
+    }
+
+    private boolean make(boolean mayWait) {
+        if (!isBeingMade && !isDecided.compareAndSet(false, true)) {
+            return true; // cancelled
         }
-        if (isNested && asks.isEmpty()) { // the outer call may hold the memory that calls of the program wait for
-            program.held().makeApart(made);
-        } else {
-            program.held().make(made, isBrief());
+        isBeingMade = true;
+        Outcome outcome = Outcome.DONE;
+        try {
+            outcome = Objects.requireNonNull(attempt).attempt(mayWait);
+        } finally {
+            if (outcome == Outcome.DONE) {
+                program.held().remove(outer);
+            }
         }
+        return outcome != Outcome.SHORT;
+    }
+
+    /** Records that the inputs are on the device. */
+    void made() {
+        isMade = true;
+    }
+
+    /** Takes an admitted call out of the order of calls, during an attempt to make the call; the call can be cancelled until {@link #again}. */
+    void postpone() {
+        isBeingMade = false;
+        isDecided.set(false);
+    }
+
+    /** Makes a postponed call, behind the calls admitted meanwhile. */
+    void again() {
+        decide();
     }
 
     /** Whether the inputs are on the device in the time for starting a thread. */

@@ -2,6 +2,7 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -14,6 +15,7 @@ import io.github.iree4j.vm.Invocation;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +34,8 @@ final class ArgumentList implements AutoCloseable {
     private final @Nullable Object[] values;
     /** References owned and released by this list. Their buffers are on loan: the program cannot deallocate the buffers. */
     private final List<RefCounted> owned = new ArrayList<>();
-    /** Views made by this list: their memory is held by the call. On loan, too. */
-    private final List<BufferView> made = new ArrayList<>();
+    /** Views made by this list: their memory is held by the call. On loan, too, unless given. */
+    private final List<Made> made = new ArrayList<>();
     /** Tensors kept in use. */
     private final List<TensorElements> lent = new ArrayList<>();
     /** Tensors transferred to the call, each once; and the call's references, released once the program has its own references. */
@@ -41,6 +43,18 @@ final class ArgumentList implements AutoCloseable {
 
     private List<RefCounted> given = List.of();
     private boolean isHeld;
+
+    /**
+     * A view made by the list.
+     *
+     * @param index of the value
+     * @param source the value before: {@link TensorElements}, or a {@link Transfer}
+     */
+    private record Made(int index, Object source, BufferView view) {
+        boolean isLent() {
+            return source instanceof TensorElements;
+        }
+    }
 
     /** Checks the inputs, and keeps the inputs in use. Nothing is allocated on the device. */
     ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
@@ -90,7 +104,9 @@ final class ArgumentList implements AutoCloseable {
      *     if this thread may wait
      */
     boolean pass(boolean ready, boolean mayWait) {
-        if (!holder.request(mayWait, () -> upload(ready))) {
+        AdmissionGate gate = memory.device().allocator().gate();
+        if (!holder.request(gate, mayWait, () -> upload(ready))) {
+            takeBack();
             return false;
         }
         if (!isHeld) {
@@ -114,6 +130,18 @@ final class ArgumentList implements AutoCloseable {
         }
         take();
         isHeld = true;
+    }
+
+    /** Frees the views made so far: a call waiting for room for all inputs keeps none on the device. */
+    private void takeBack() {
+        for (Made each : made) {
+            values[each.index] = each.source;
+            if (!each.isLent()) {
+                given.remove(each.view);
+                each.view.release();
+            }
+        }
+        releaseCopies();
     }
 
     private void upload(boolean ready) {
@@ -332,13 +360,16 @@ final class ArgumentList implements AutoCloseable {
                             .formatted(signature.describeArgument(index), elements.header(), e.getMessage()),
                     e);
         }
+        boolean isMade = !view.equals(elements.view());
+        if (isMade) {
+            made.add(new Made(index, Objects.requireNonNull(values[index]), view));
+        }
         if (transfer) {
             given.add(view);
-        } else if (view.equals(elements.view())) {
-            own(view);
-        } else {
+        } else if (isMade) {
             view.buffer().lend();
-            made.add(view);
+        } else {
+            own(view);
         }
         return storage ? view.buffer() : view;
     }
@@ -368,9 +399,11 @@ final class ArgumentList implements AutoCloseable {
 
     /** Releases the copies made by this list, and nothing else. Runs no code of others. */
     void releaseCopies() {
-        for (BufferView each : made) {
-            each.buffer().endLoan();
-            each.release();
+        for (Made each : made) {
+            if (each.isLent()) {
+                each.view.buffer().endLoan();
+                each.view.release();
+            }
         }
         made.clear();
     }

@@ -50,7 +50,7 @@ public final class FunctionCalls {
         this.program = program;
         this.signature = signature;
         this.goesAhead = signature.isAsynchronous() && (program.overlaps() || !waitsOnHost);
-        this.turn = program::inTurn;
+        this.turn = () -> program.keepingBack(null);
         this.needs = new MemoryNeeds(program.memory());
         this.fullName = signature.describe(); // cached: built on each call
         this.processOptions = CoroutineProcess.options(fullName);
@@ -82,7 +82,7 @@ public final class FunctionCalls {
     public <R> R invoke(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
         program.enter();
         MemoryHolder outer = MemoryHolder.current();
-        MemoryHolder holder = holder();
+        MemoryHolder holder = holder(outer);
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         Runnable learn = () -> {};
         try {
@@ -92,8 +92,11 @@ public final class FunctionCalls {
                 InputSize size = arguments.size();
                 Call call = Call.confined(fullName, arguments);
                 try {
-                    admit(call, size, outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)));
-                    learn = () -> needs.failed(holder);
+                    admit(
+                            call,
+                            size,
+                            outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)),
+                            outer);
                     holder.calledHere(program.worksOnCaller());
                     if (!arguments.pass(true, false)) {
                         call.waitsForMemory();
@@ -101,6 +104,7 @@ public final class FunctionCalls {
                         arguments.pass(true, true);
                         call.inLine();
                     }
+                    learn = () -> needs.failed(holder);
                     values = program.run(this, call);
                     learn = () -> needs.learn(size, holder);
                 } catch (RuntimeException | Error e) {
@@ -126,20 +130,20 @@ public final class FunctionCalls {
     }
 
     /** The memory holder of a call beginning in its turn. */
-    private MemoryHolder holder() {
+    private MemoryHolder holder(@Nullable MemoryHolder outer) {
         MemoryHolder holder = new MemoryHolder(
                 fullName,
                 program.operations(),
                 program.memory().device().schedulingDomain().context(),
-                MemoryHolder.current());
-        holder.waitsForTurn(turn);
+                outer);
+        holder.waitsForTurn(outer == null ? turn : () -> program.keepingBack(outer));
         return holder;
     }
 
     /** Waits until a call may hold memory, device after device. */
-    private void admit(Call call, InputSize size, List<MemoryNeed> asks) {
+    private void admit(Call call, InputSize size, List<MemoryNeed> asks, @Nullable MemoryHolder outer) {
         String consumer = program.memory().consumer();
-        boolean isBehind = !program.overlaps() && !program.held().isEmpty();
+        boolean isBehind = !program.overlaps() && !program.held().isEmpty(outer);
         for (MemoryNeed need : asks) {
             MemoryEstimate estimate = need.estimate(size);
             Admission admission = isBehind ? null : need.gate().tryAdmit(consumer, estimate);
@@ -151,23 +155,33 @@ public final class FunctionCalls {
             }
             call.holder().admitted(admission);
         }
-        if (isBehind && MemoryHolder.current() == null) { // a nested call is awaited by a call that may hold the memory
-            awaitEarlier();
+        if (isBehind) {
+            awaitEarlier(call, outer);
         }
     }
 
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
-    private void awaitEarlier() {
+    private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
         CountDownLatch made = new CountDownLatch(1);
+        call.waitsForMemory(); // of the earlier calls
+        call.onCancel(made::countDown); // when the program is closed
+        program.track(call);
         program.held()
+                .add(outer)
                 .make(
                         _ -> {
                             made.countDown();
+                            program.held().remove(outer);
                             return true;
                         },
+                        call.holder(),
                         true);
         try {
             made.await();
+            if (call.isCancelled()) {
+                throw program.cancelled(fullName);
+            }
+            call.inLine();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(
@@ -209,7 +223,7 @@ public final class FunctionCalls {
         ArgumentList arguments = null;
         Call call = null;
         try {
-            holder = holder();
+            holder = holder(MemoryHolder.current());
             arguments = new ArgumentList(signature, program.memory(), holder, inputs);
             call = new Call(fullName, arguments);
             Fence after = terms.after();
@@ -217,7 +231,9 @@ public final class FunctionCalls {
             boolean isAhead = !isReady && goesAhead;
             Admitting admitting =
                     new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null, isReady || isAhead);
-            if (!admitting.isDone() || !arguments.pass(after == null, false)) {
+            if (admitting.isDone() && arguments.pass(after == null, false)) {
+                admitting.made();
+            } else {
                 admitting.holdBack();
                 arguments.hold();
             }

@@ -2,9 +2,11 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,9 +32,10 @@ final class HeldCalls {
     /**
      * An admitted call.
      *
+     * @param holder the holder of the call's memory
      * @param isBrief whether making the call takes no longer than starting a thread
      */
-    private record Held(Making call, boolean isBrief) {}
+    private record Held(Making call, MemoryHolder holder, boolean isBrief) {}
 
     private final String name;
     private final boolean inOrder;
@@ -56,6 +59,13 @@ final class HeldCalls {
         return held.get() == 0;
     }
 
+    /** The call to be made before all others; null for none. Takes no lock. */
+    @Nullable
+    MemoryHolder first() {
+        Held first = inOrder ? admitted.peek() : null;
+        return first == null ? null : first.holder();
+    }
+
     /** Counts a call waiting to be admitted. */
     void add() {
         held.incrementAndGet();
@@ -71,10 +81,11 @@ final class HeldCalls {
      * waking another thread may take as long as the call; otherwise on a thread that may block. Does not block; MAY be
      * called with locks held.
      *
+     * @param holder the holder of the call's memory
      * @param isBrief whether making the call takes no longer than starting a thread
      */
-    void make(Making call, boolean isBrief) {
-        admitted.add(new Held(call, isBrief));
+    void make(Making call, MemoryHolder holder, boolean isBrief) {
+        admitted.add(new Held(call, holder, isBrief));
         if (toMake.getAndIncrement() > 0) {
             return;
         }
@@ -83,11 +94,6 @@ final class HeldCalls {
         } else {
             CallThreads.start(name, this::makeAll);
         }
-    }
-
-    /** Makes a call on a thread that may wait, whatever the order. */
-    void makeApart(Making call) {
-        CallThreads.start(name, () -> tryMake(call, true));
     }
 
     /** Makes the first call if it is brief, and leaves the rest to another thread. */
@@ -103,7 +109,7 @@ final class HeldCalls {
         do {
             Making call = admitted.element().call();
             if (!tryMake(call, inOrder)) {
-                makeApart(call);
+                CallThreads.start(name, () -> tryMake(call, true));
             }
         } while (hasMore());
     }

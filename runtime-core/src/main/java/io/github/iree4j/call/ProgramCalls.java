@@ -40,7 +40,7 @@ public final class ProgramCalls {
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
     private volatile @Nullable IreeException refusal; // failure of calls once closed; null for the usual failure
-    private final HeldCalls held;
+    private final HeldOrders held;
     private final UseGuard guard;
     private final ProgramEnd end;
 
@@ -75,7 +75,7 @@ public final class ProgramCalls {
         this.overlaps = overlaps;
         this.inPlace = inPlace;
         this.freeing = freeing;
-        this.held = new HeldCalls("iree4j-admitted " + name, !overlaps);
+        this.held = new HeldOrders("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
     }
@@ -193,7 +193,7 @@ public final class ProgramCalls {
     // Calls in progress.
 
     /** The calls waiting to be admitted, or about to be made. */
-    HeldCalls held() {
+    HeldOrders held() {
         return held;
     }
 
@@ -294,9 +294,16 @@ public final class ProgramCalls {
         inTurn.setRelease(holder);
     }
 
+    /**
+     * Returns the call that keeps another from beginning: the call in turn, or the first held call.
+     *
+     * @param outer the call that makes the other; null for none
+     * @return null for none
+     */
     @Nullable
-    MemoryHolder inTurn() {
-        return inTurn.getAcquire();
+    MemoryHolder keepingBack(@Nullable MemoryHolder outer) {
+        MemoryHolder call = inTurn.getAcquire();
+        return call != null ? call : held.first(outer);
     }
 
     /**

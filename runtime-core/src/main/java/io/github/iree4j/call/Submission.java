@@ -255,16 +255,42 @@ final class Submission<R> {
         }
         call.waitsForMemory();
         kept = ours;
-        place = admitting.join(mayWait -> {
-            boolean[] isPassed = {true}; // or failed
-            make(ours, () -> {
-                isPassed[0] = call.arguments().pass(!isAhead(), mayWait);
-                if (isPassed[0]) {
-                    call.inLine();
-                    next.run();
+        place = admitting.join(mayWait -> attempt(ours, next, mayWait));
+        lookAgain();
+    }
+
+    /** Makes an admitted call, or fails the call. */
+    private Admitting.Outcome attempt(List<RefCounted> ours, Runnable next, boolean mayWait) {
+        try {
+            boolean isAhead = isAhead();
+            if (!call.arguments().pass(!isAhead, mayWait && !isAhead)) {
+                if (isAhead) { // no ready call waits for a call that is not ready
+                    postpone(ours);
+                    return Admitting.Outcome.POSTPONED;
                 }
-            });
-            return isPassed[0];
+                return Admitting.Outcome.SHORT;
+            }
+            admitting.made();
+            call.inLine();
+            next.run();
+        } catch (RuntimeException | Error e) {
+            future.conclude("iree4j-end " + function.fullName(), () -> fail(failure(e), ours));
+        }
+        return Admitting.Outcome.DONE;
+    }
+
+    /** Makes a call, whose inputs lack memory, once the fence is reached. */
+    private void postpone(List<RefCounted> ours) {
+        Fence after = Objects.requireNonNull(terms.after());
+        call.waitsFor(after, CallState.BEFORE_INPUTS);
+        admitting.postpone();
+        waiting = after.whenReached(failure -> {
+            if (failure == null) {
+                call.waitsForMemory();
+                admitting.again();
+            } else if (admitting.cancel()) {
+                future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
+            }
         });
         lookAgain();
     }

@@ -3,6 +3,8 @@ package io.github.iree4j.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Admitted calls are made one after the other, in the order of admission. */
 @Timeout(60)
 class HeldCallsTest {
+    private static final MemoryHolder CALL = new MemoryHolder("m.f", new OperationsUnderWay());
+
     private final HeldCalls held = new HeldCalls("iree4j-test", true);
     private final List<Thread> makers = Collections.synchronizedList(new ArrayList<>());
 
@@ -28,6 +32,7 @@ class HeldCallsTest {
                     await(both); // so that the same thread makes the next one
                     throw new AssertionError("thrown on purpose");
                 },
+                CALL,
                 false);
         make(made, false);
         both.countDown();
@@ -83,6 +88,7 @@ class HeldCallsTest {
                     made.countDown();
                     return true;
                 },
+                CALL,
                 isBrief);
     }
 
@@ -119,6 +125,7 @@ class HeldCallsTest {
                     attempts.add(mayWait);
                     return first.make(mayWait);
                 },
+                CALL,
                 false);
         calls.make(
                 _ -> {
@@ -127,6 +134,7 @@ class HeldCallsTest {
                     second.countDown();
                     return true;
                 },
+                CALL,
                 false);
         if (!inOrder) {
             assertThat(second.await(10, TimeUnit.SECONDS)).isTrue();
@@ -148,6 +156,7 @@ class HeldCallsTest {
                     makers.add(Thread.currentThread());
                     made.countDown();
                 }),
+                CALL,
                 true)); // would wait for ever here
         memory.countDown();
         assertThat(made.await(10, TimeUnit.SECONDS)).isTrue();

@@ -90,6 +90,8 @@ public final class AdmissionGate {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
 
+    final InputTurn inputs = new InputTurn();
+
     private final Object lock = new Object(); // innermost
     // ready calls, by age; guarded by lock, as are the next fields
     private final List<Admission> line = new ArrayList<>();

@@ -44,6 +44,7 @@ final class Arbiter {
     private long livePeak;
     private long releasing; // bytes of reservations with an announced release
     private boolean isLeft; // whether the last attempt left memory to a request favoured by others' failures
+    private boolean isGrowingForHeldBack; // whether a slab is on its way, asked for regardless of claims
     private boolean closed;
 
     Arbiter(
@@ -387,12 +388,10 @@ final class Arbiter {
         long grants = turns.grants();
         // Everything may wait for requests held back by claims.
         if (detector.isStill(now, slabs.isGrowingAnew(), grants)) {
-            turns.suspend(true);
-            serve();
-            turns.suspend(false);
+            serveHeldBack();
         }
         boolean growing = slabs.isGrowingAnew() || turns.grants() > grants;
-        for (DeadlockDetector.Verdict verdict : detector.review(line.all(), now, growing)) {
+        for (DeadlockDetector.Verdict verdict : detector.review(line.all(), now, growing, this::serveHeldBack)) {
             Waiter waiter = verdict.waiter();
             if (verdict.helped() != null) {
                 turns.help(verdict.helped());
@@ -413,6 +412,26 @@ final class Arbiter {
             slabs.askAgain(Long.MAX_VALUE);
         }
         serve();
+    }
+
+    /** Serves the line regardless of claims, and returns whether a request was granted, or may be once a slab has arrived. */
+    private boolean serveHeldBack() {
+        long before = turns.grants();
+        turns.suspend(true);
+        serve();
+        turns.suspend(false);
+        isGrowingForHeldBack = slabs.isGrowingAnew();
+        return turns.grants() > before || isGrowingForHeldBack;
+    }
+
+    /** Serves the line after slabs have moved; regardless of claims, if the slab was acquired so. */
+    void serveAfterMove() {
+        if (isGrowingForHeldBack) {
+            isGrowingForHeldBack = false;
+            serveHeldBack();
+        } else {
+            serve();
+        }
     }
 
     /** Serves the line. */

@@ -247,8 +247,13 @@ final class DeadlockDetector {
         return now - stillSince >= CONFIRM_NANOS;
     }
 
-    /** Returns the requests to fail. */
-    List<Verdict> review(List<Waiter> line, long now, boolean growing) {
+    /**
+     * Returns the requests to fail.
+     *
+     * @param helps tried before requests fail for lack of a prospect: serves requests held back by claims, and returns
+     *     whether any was granted
+     */
+    List<Verdict> review(List<Waiter> line, long now, boolean growing, BooleanSupplier helps) {
         if (isDue && due - now <= 0) {
             isDue = false;
         }
@@ -273,6 +278,9 @@ final class DeadlockDetector {
         }
         if (!line.isEmpty() && verdicts.isEmpty()) {
             knot(line, now, growing, verdicts);
+            if (!verdicts.isEmpty() && helps.getAsBoolean()) {
+                verdicts.clear(); // looked at again soon, KNOT-1
+            }
         }
         verdicts.forEach(each -> {
             if (each.waiter.holding instanceof Holding holding) {

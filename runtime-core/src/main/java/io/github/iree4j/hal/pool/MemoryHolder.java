@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.CallThreads;
-import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.status.IreeException;
@@ -11,6 +10,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -74,7 +74,7 @@ public final class MemoryHolder {
     private boolean works; // whether the caller executes operations of the call; confined to the caller, as is own
     private @Nullable OwnWork own;
     private WhereShort whereShort = WhereShort.FAIL; // confined to the thread that acts for the call
-    private volatile @Nullable AwaitedRequest asked; // while that thread waits for memory
+    private volatile @Nullable CompletableFuture<?> asked; // while that thread waits for memory
     private final @Nullable Object context;
     private final @Nullable MemoryHolder outer;
     private volatile List<Admission> admissions = List.of(); // one per set; written under the monitor
@@ -373,13 +373,17 @@ public final class MemoryHolder {
     /**
      * Makes the holder's requests for memory of its inputs, on the current thread.
      *
+     * @param gate the line of the device; null for a device without pools
      * @param mayWait whether requests wait in line for memory held by others: only on a thread that may block and holds
      *     no lock
      * @param requests acts for the holder
-     * @return false if memory was short, and the missing requests are to be made again; never if requests wait
+     * @return false if memory was short, and the requests are to be made again; never if requests wait
      * @throws IreeException as the requests; CANCELLED if the thread is interrupted while waiting, or the call abandoned
      */
-    public boolean request(boolean mayWait, Runnable requests) {
+    public boolean request(@Nullable AdmissionGate gate, boolean mayWait, Runnable requests) {
+        // A nested call takes no turn: the call with the turn may wait for memory of the outer call.
+        InputTurn turn = mayWait && gate != null && outer == null ? gate.inputs : null;
+        CompletableFuture<Void> place = turn == null ? null : turn.take(this);
         MemoryHolder before = enter();
         whereShort = mayWait ? WhereShort.WAIT : WhereShort.REPEAT;
         try {
@@ -393,6 +397,9 @@ public final class MemoryHolder {
         } finally {
             whereShort = WhereShort.FAIL;
             leave(before);
+            if (turn != null && place != null) {
+                turn.leave(place);
+            }
         }
     }
 
@@ -401,31 +408,31 @@ public final class MemoryHolder {
         return whereShort;
     }
 
-    /** Waits in line for memory, on the thread acting for the holder. An interrupt, or {@link #abandon}, ends the wait. */
-    Reservation await(PoolSet set, Pool pool, ReservationRequest request) {
-        AwaitedRequest awaited = new AwaitedRequest();
-        asked = awaited;
+    /** Waits on the thread acting for the holder. An interrupt, or {@link #abandon}, ends the wait with CANCELLED. */
+    <T extends @Nullable Object> T await(CompletableFuture<T> event) {
+        asked = event;
+        MemoryHolder before = CURRENT.get();
         leave(null); // only others can release the missing memory
         try {
             handOnOwnWork();
-            Cancellation place = set.reserve(pool, request, awaited);
-            if (isAbandoned()) { // perhaps before the request was visible
-                awaited.withdraw(name);
+            if (isAbandoned()) { // perhaps before the event was visible
+                InputWait.end(event, name);
             }
-            HeldCallbacks.help(); // the grant may need callbacks of this thread
-            return awaited.await(place, name);
+            HeldCallbacks.help(); // the event may need callbacks of this thread
+            return InputWait.await(event, name);
         } finally {
             asked = null;
             enter();
+            CURRENT.set(before);
         }
     }
 
     /** Records that the call is abandoned: the results of its operations are not wanted. */
     public void abandon() {
         abandoned = true;
-        AwaitedRequest awaited = asked;
-        if (awaited != null) {
-            awaited.withdraw(name);
+        CompletableFuture<?> event = asked;
+        if (event != null) {
+            InputWait.end(event, name);
         }
     }
 

@@ -258,7 +258,7 @@ public final class PoolSet implements AutoCloseable {
         }
         MemoryHolder call = request.holder();
         return call != null && call.whereShort() == WhereShort.WAIT
-                ? call.await(this, pool, request)
+                ? AwaitedRequest.await(call, this, pool, request)
                 : supply.reserveNow(pool, request);
     }
 

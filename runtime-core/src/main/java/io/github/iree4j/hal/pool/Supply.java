@@ -241,7 +241,7 @@ final class Supply {
                         slabs.askAgain(refused.size()); // for less
                     }
                 }
-                arbiter.serve(); // POOL-6: after a refusal too, for the requests for less
+                arbiter.serveAfterMove(); // POOL-6: after a refusal too, for the requests for less
                 SlabExchange next = slabs.takeExchange();
                 if (next != SlabExchange.NONE) {
                     next.inVain = arbiter.grants() == grants ? inVain + 1 : 0;

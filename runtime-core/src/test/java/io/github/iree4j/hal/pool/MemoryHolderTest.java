@@ -8,6 +8,8 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -136,6 +138,7 @@ class MemoryHolderTest extends KnotLine {
     private static Reservation input(PoolSet set, MemoryHolder call) {
         Reservation[] reservation = new Reservation[1];
         assertThat(call.request(
+                        null, // in no turn, as a nested call
                         true,
                         () -> reservation[0] =
                                 set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
@@ -191,10 +194,60 @@ class MemoryHolderTest extends KnotLine {
         Reservation first = input(set, a);
         Reservation second = input(set, a);
         assertThat(a.request(
-                        false, () -> set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
+                        set.gate(),
+                        false,
+                        () -> set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
                 .isFalse();
         assertThat(set.statistics().pools().getFirst().failures()).isZero();
         first.release(Frontier.EMPTY);
         second.release(Frontier.EMPTY);
+    }
+
+    /** Runs a call's requests on a thread that may wait. */
+    private static Thread inTurn(PoolSet set, MemoryHolder call, Runnable requests) {
+        return Thread.ofPlatform().start(() -> {
+            try {
+                call.request(set.gate(), true, requests);
+            } catch (IreeException e) {
+                assertThat(e.code()).isEqualTo(StatusCode.CANCELLED);
+            }
+        });
+    }
+
+    private static void awaitWaiting(Thread thread, AtomicBoolean ran) {
+        while (thread.getState() != Thread.State.WAITING && !ran.get()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void oneCallAtATimeKeepsSomeOfItsInputsWhileItWaitsForOthers() throws Exception {
+        PoolSet set = halves().build();
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicBoolean isIn = new AtomicBoolean();
+        Thread first = inTurn(set, call("first", null), () -> {
+            isIn.set(true);
+            try {
+                goOn.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        awaitWaiting(first, new AtomicBoolean());
+        AtomicBoolean ran = new AtomicBoolean();
+        MemoryHolder abandoned = call("abandoned", null);
+        Thread second = inTurn(set, abandoned, () -> ran.set(true));
+        awaitWaiting(second, ran);
+        Thread third = inTurn(set, call("third", null), () -> ran.set(true));
+        awaitWaiting(third, ran);
+        assertThat(isIn).isTrue();
+        assertThat(ran).isFalse();
+        abandoned.abandon();
+        second.join();
+        assertThat(ran).isFalse();
+        goOn.countDown();
+        third.join();
+        assertThat(ran).isTrue();
+        first.join();
     }
 }

@@ -3,6 +3,8 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.frontier.Frontier;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -368,5 +370,42 @@ class TurnsTest extends KnotLine {
         assertThat(reserve(UNIT)).isNotNull();
         release("limited");
         assertThat(got.get("limited").size()).isEqualTo(4 * UNIT);
+    }
+
+    /** A call has one input after the other granted, so that something always moves. */
+    @Test
+    void callsThatFitDoNotFailForALargerRequestThatHoldsThemBack() {
+        busy = false;
+        hold("holder", UNIT);
+        ask(set, "all", 10 * UNIT + LITTLE);
+        overtake();
+        List<MemoryHolder> calls = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            MemoryHolder call = new MemoryHolder("call " + i, new OperationsUnderWay());
+            call.admitted(Objects.requireNonNull(set.gate().tryAdmit("", new KnownNeed(UNIT, LITTLE))));
+            addInput(call);
+            calls.add(call);
+        }
+        release("holder");
+        release("busy"); // whose user is in no call, so that nobody would fail
+        for (int i = 0; i < 4; i++) {
+            MemoryHolder before = calls.get(i).enter();
+            ask(set, "result " + i, LITTLE);
+            calls.get(i).leave(before);
+        }
+        for (int i = 0; i < 8; i++) {
+            addInput(calls.getFirst());
+            pass(DeadlockDetector.CONFIRM_NANOS / 2);
+        }
+        assertThat(failed).isEmpty();
+        assertThat(got).containsOnlyKeys("result 0", "result 1", "result 2", "result 3");
+    }
+
+    private void addInput(MemoryHolder call) {
+        assertThat(call.request(
+                        set.gate(),
+                        true,
+                        () -> set.reserveNow(ReservationRequest.of(LITTLE).asPersistent())))
+                .isTrue();
     }
 }

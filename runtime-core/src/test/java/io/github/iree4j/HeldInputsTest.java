@@ -1,0 +1,368 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.module.Export;
+import io.github.iree4j.module.IreeModule;
+import io.github.iree4j.module.JavaModule;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Calls behind a call whose inputs wait in line: their order, and their end. An input or result takes 64 bytes; a queue operation without a
+ * call takes the rest, unknown to the gate.
+ */
+@Timeout(60)
+class HeldInputsTest {
+    private static final long UNIT = 64;
+    private static final long LIMIT = 64 * UNIT;
+    private static final float[] FOUR = {1, 2, 3, 4};
+    private static final float[] LARGE = new float[128]; // 8 units
+
+    private final List<Buffer> taken = new ArrayList<>();
+
+    private static IreeRuntime open() {
+        return open(Duration.ofMinutes(5));
+    }
+
+    private static IreeRuntime open(Duration hostWait) {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit(LIMIT)
+                .memoryWait(Duration.ofMinutes(5))
+                .memoryHostWait(hostWait)
+                .build();
+        return IreeRuntime.builder()
+                .device("a", "local://", options)
+                .device("b", "local://", options)
+                .build();
+    }
+
+    private static Program load(IreeRuntime runtime, String file) {
+        return runtime.load(Fixtures.file("3.13.0/" + file + ".vmfb"));
+    }
+
+    private static long live(Device device) {
+        return device.allocator().statistics().bytesLive();
+    }
+
+    private static long committed(Device device) {
+        return Objects.requireNonNull(device.allocator().gate()).committed();
+    }
+
+    /** Takes memory of a device, except for some units. */
+    private void takeAllBut(Device device, int units) {
+        while (live(device) < LIMIT - units * UNIT) {
+            try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                    Fence done = Fence.at(timeline, 1)) {
+                taken.add(device.queue(0).alloca(null, done, BufferParams.DEFAULT, UNIT, 0));
+                done.await();
+            }
+        }
+    }
+
+    private void giveBack() {
+        taken.forEach(Buffer::close);
+        taken.clear();
+    }
+
+    private static void await(String what, BooleanSupplier condition) {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - begun).as(what).isLessThan(30_000_000_000L);
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void awaitInput(Device device) {
+        await("an input in line", () -> device.allocator().poolStatistics().waiting() > 0);
+    }
+
+    private static <T> CompletableFuture<T> apart(Supplier<T> call) {
+        return CompletableFuture.supplyAsync(call, Thread::startVirtualThread);
+    }
+
+    /** How a call behind the waiting one ends. */
+    enum End {
+        CANCEL,
+        BY_NUMBER,
+        TIMEOUT
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCallThatIsEndedBehindAWaitingCallLeavesNothing(End end) {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu/add");
+                Timeline timeline = runtime.createTimeline();
+                Fence signal = timeline.at(1)) {
+            ProgramFunction add = program.function("add");
+            add.invoke(FOUR, FOUR).close();
+            takeAllBut(runtime.device(), 0);
+            CompletableFuture<Results> first = add.invokeAsync(FOUR, FOUR);
+            awaitInput(runtime.device());
+            long committed = committed(runtime.device());
+            CompletableFuture<Results> second = end == End.TIMEOUT
+                    ? apart(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR))
+                    : add.submit(null, signal, FOUR, FOUR);
+            await("both calls", () -> program.activeCalls() == 2);
+            switch (end) {
+                case CANCEL -> second.cancel(false);
+                case BY_NUMBER ->
+                    assertThat(program.cancelCall(
+                                    program.pendingCalls(2).getLast().id()))
+                            .isTrue();
+                case TIMEOUT -> {}
+            }
+            await(
+                    "the end of the second",
+                    () -> program.activeCalls() == 1 && committed(runtime.device()) == committed);
+            if (end != End.TIMEOUT) {
+                assertThatExceptionOfType(IreeException.class).isThrownBy(signal::await);
+            }
+            assertThat(second).isCompletedExceptionally();
+            assertThat(first).isNotDone();
+            giveBack();
+            first.join().close();
+        }
+    }
+
+    /** The cancelled call has the memory that the call ahead of it lacks. */
+    @Test
+    void aTensorOfACallCancelledBehindAWaitingCallIsReleased() {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu/dynamic_add")) {
+            ProgramFunction add = program.function("add");
+            add.invoke(FOUR, FOUR).close();
+            Tensor left = runtime.upload(Tensor.of(LARGE.clone(), LARGE.length));
+            Tensor right = runtime.upload(Tensor.of(LARGE.clone(), LARGE.length));
+            add.invoke(left, right).close();
+            takeAllBut(runtime.device(), 0);
+            CompletableFuture<Results> first = add.invokeAsync(FOUR, FOUR);
+            awaitInput(runtime.device());
+            CompletableFuture<Results> second = add.invokeAsync(left.transfer(), right.transfer());
+            assertThat(first).isNotDone();
+            second.cancel(false);
+            first.join().close();
+            giveBack();
+        }
+    }
+
+    @Test
+    void aBlockingCallBehindAWaitingCallIsListedAndCanBeCancelled() {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu/add")) {
+            ProgramFunction add = program.function("add");
+            add.invoke(FOUR, FOUR).close();
+            takeAllBut(runtime.device(), 0);
+            CompletableFuture<Results> first = add.invokeAsync(FOUR, FOUR);
+            awaitInput(runtime.device());
+            CompletableFuture<Results> second = apart(() -> add.invoke(FOUR, FOUR));
+            await("both calls", () -> program.pendingCalls(3).size() == 2);
+            assertThat(program.cancelCall(program.pendingCalls(2).getLast().id()))
+                    .isTrue();
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(second::join)
+                    .havingCause()
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
+            giveBack();
+            first.join().close();
+        }
+    }
+
+    /** The memory that the first lacks is released behind the fence that the second signals. */
+    @Test
+    void aReadyCallIsMadeBeforeACallAheadOfItsFenceThatLacksMemory() {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu-async/dynamic_add");
+                Timeline timeline = runtime.createTimeline();
+                Fence fence = timeline.at(1)) {
+            ProgramFunction add = program.function("add");
+            add.invoke(new float[32], new float[32]).close();
+            add.invoke(FOUR, FOUR).close();
+            takeAllBut(runtime.device(), 3);
+            CompletableFuture<Results> first = add.submit(fence, null, new float[32], new float[32]);
+            taken.forEach(each -> runtime.device().queue(0).dealloca(fence, null, each, 0));
+            CompletableFuture<Results> second = add.submit(null, fence, FOUR, FOUR);
+            second.join().close();
+            first.join().close();
+            giveBack();
+        }
+    }
+
+    @Test
+    void theFailureOfItsFenceEndsACallThatLacksMemoryAheadOfTheFence() {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu-async/add");
+                Timeline timeline = runtime.createTimeline();
+                Fence fence = timeline.at(1)) {
+            ProgramFunction add = program.function("add");
+            add.invoke(FOUR, FOUR).close();
+            takeAllBut(runtime.device(), 0);
+            CompletableFuture<Results> call = add.submit(fence, null, FOUR, FOUR);
+            timeline.semaphore().fail(new IreeException(StatusCode.ABORTED, "as intended"));
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(call::join)
+                    .withMessageContaining("as intended");
+            await("the end of the call", () -> program.activeCalls() == 0 && committed(runtime.device()) == 0);
+            giveBack();
+        }
+    }
+
+    /** A module with a function that runs any code. */
+    @IreeModule("custom")
+    static final class Code {
+        private IntSupplier code = () -> 0;
+
+        @Export("twice")
+        int twice(int value) {
+            return code.getAsInt();
+        }
+
+        @Export("double")
+        Tensor same(Tensor value) {
+            return value;
+        }
+    }
+
+    private static Program around(IreeRuntime runtime, Code code) {
+        return runtime.load(ProgramOptions.builder()
+                .module(JavaModule.of(code))
+                .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                .device("a")
+                .build());
+    }
+
+    private static float first(Results results) {
+        try (results) {
+            return results.tensor(0).toFloatArray()[0];
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nestedCallsOfAProgramWithStateAreMadeInTheOrderOfSubmission(boolean blocks) {
+        Code code = new Code();
+        try (IreeRuntime runtime = open();
+                Program state = load(runtime, "cpu/state_tensor");
+                Program outer = around(runtime, code)) {
+            ProgramFunction add = state.function("add");
+            ProgramFunction get = state.function("get");
+            add.invoke((Object) FOUR).close();
+            float before = first(get.invoke());
+            outer.function("main").invoke(1, FOUR).close();
+            List<Float> got = new ArrayList<>();
+            code.code = () -> {
+                apart(() -> {
+                            takeAllBut(runtime.device(), 0);
+                            return 0;
+                        })
+                        .join();
+                CompletableFuture<Results> added = add.invokeAsync((Object) FOUR);
+                awaitInput(runtime.device());
+                CompletableFuture<Results> later = blocks ? null : get.invokeAsync();
+                CompletableFuture<Void> given = CompletableFuture.runAsync(
+                        () -> {
+                            await("both calls", () -> state.pendingCalls(3).size() == 2);
+                            giveBack();
+                        },
+                        Thread::startVirtualThread);
+                got.add(first(later == null ? get.invoke() : later.join()));
+                given.join();
+                added.join().close();
+                return 1;
+            };
+            outer.function("main").invoke(1, FOUR).close();
+            assertThat(got).containsExactly(before + 1);
+        }
+    }
+
+    /** A call of the other program, made by nobody, waits for memory of the outer call, which waits for the nested call. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aNestedCallElsewhereIsNotMadeBehindACallThatLacksMemoryOfTheOuterCall(boolean blocks) {
+        Code code = new Code();
+        try (IreeRuntime runtime = open();
+                Program inner = runtime.load(ProgramOptions.builder()
+                        .module(Fixtures.file("3.13.0/cpu/add.vmfb"))
+                        .device("b")
+                        .build());
+                Program outer = around(runtime, code)) {
+            ProgramFunction add = inner.function("add");
+            add.invoke(FOUR, FOUR).close();
+            outer.function("main").invoke(1, FOUR).close();
+            List<CompletableFuture<Results>> strangers = new ArrayList<>();
+            code.code = () -> {
+                takeAllBut(runtime.device("b"), 1); // the outer call's
+                strangers.add(apart(() -> add.invokeAsync(FOUR, FOUR)).join());
+                awaitInput(runtime.device("b"));
+                try {
+                    (blocks
+                                    ? add.invoke(FOUR, FOUR)
+                                    : add.invokeAsync(FOUR, FOUR).join())
+                            .close();
+                } catch (IreeException | CompletionException e) {
+                    assertThat(e).hasMessageContaining("hold what it lacks");
+                }
+                giveBack();
+                return 1;
+            };
+            outer.function("main").invoke(1, FOUR).close();
+            strangers.forEach(each -> each.handle((results, _) -> {
+                        if (results != null) {
+                            results.close();
+                        }
+                        return 0;
+                    })
+                    .join());
+        }
+    }
+
+    /** The outer call waits for the second, which is made behind the first, which lacks memory of the outer call. */
+    @Test
+    void aNestedCallBehindOneThatLacksMemoryOfTheOuterCallIsMadeSoon() {
+        Code code = new Code();
+        try (IreeRuntime runtime = open(Duration.ofMillis(50)); // the program might give up its state
+                Program state = load(runtime, "cpu/state_tensor");
+                Program outer = around(runtime, code)) {
+            state.function("add").invoke((Object) FOUR).close();
+            outer.function("main").invoke(1, FOUR).close();
+            code.code = () -> {
+                takeAllBut(runtime.device(), 0); // the outer call's
+                CompletableFuture<Results> first = state.function("add").invokeAsync((Object) FOUR);
+                awaitInput(runtime.device());
+                CompletableFuture<Results> second = state.function("add").invokeAsync((Object) FOUR);
+                for (CompletableFuture<Results> each : List.of(second, first)) {
+                    assertThatExceptionOfType(CompletionException.class)
+                            .isThrownBy(each::join)
+                            .withMessageContaining("waits for memory that no running work will free");
+                }
+                giveBack();
+                return 1;
+            };
+            outer.function("main").invoke(1, FOUR).close();
+        }
+    }
+}

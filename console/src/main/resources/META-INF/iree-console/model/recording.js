@@ -33,19 +33,20 @@ export function recordingRun(pages) {
     } else if (op) note(op, kind, time, values, frontier);
   }
   const machine = namesOfMachines(last.queues);
+  const label = labelsOf(last.timelines ?? []);
   const all = [...operations.values()];
   orderStreams(all, streams);
   boundEnds(all);
   return {
     id: "recording",
     label: `Recording of ${String(first.start).slice(0, 19).replace("T", " ")} UTC`,
-    description: describe(all.length, events[0]?.number ?? 0),
+    description: describe(all.length, events[0]?.number ?? 0, last.calls ?? [], label),
     unit: "ns",
     isRecording: true,
     records: { recorder: String(first.start), since: events[0]?.number ?? 0, until: last.cursor },
     finalTick: end,
     hardware: last.queues.map((queue) => ({ id: queue.name, lanes: 1, machine: machine(queue) })),
-    ops: all.map(operation),
+    ops: all.map((op) => operation(op, label)),
     sems: {},
     annotations: [],
     memory: [...reservations.values()].map((each) => ({ ...each, pool: poolName(last.pools, each.pool) })),
@@ -107,8 +108,18 @@ function signalsOf(all) {
   return signalled;
 }
 
-function operation(op) {
-  const points = (list) => Object.fromEntries(list.map(({ timeline, value }) => [`timeline ${timeline}`, value]));
+/** The label of a timeline: its name, unless several have that name or none. */
+function labelsOf(timelines) {
+  const names = new Map(timelines.map(({ timeline, name }) => [timeline, name]));
+  const shared = (name) => timelines.filter((each) => each.name === name).length > 1;
+  return (timeline) => {
+    const name = names.get(timeline);
+    return name === undefined ? `timeline ${timeline}` : shared(name) ? `${name} (${timeline})` : name;
+  };
+}
+
+function operation(op, label) {
+  const points = (list) => Object.fromEntries(list.map(({ timeline, value }) => [label(timeline), value]));
   const epoch = op.frontier[op.queue];
   const decisions = {};
   for (const { decision } of op.decisions ?? []) decisions[decision] = (decisions[decision] ?? 0) + 1;
@@ -131,6 +142,16 @@ function operation(op) {
   };
 }
 
-function describe(operations, first) {
-  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${first > 0 ? ` What is older than record ${first} is left out.` : ""}`;
+function describe(operations, first, calls, label) {
+  const older = first > 0 ? ` What is older than record ${first} is left out.` : "";
+  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${older}${describeCalls(calls, label)}`;
+}
+
+/** Names the calls that were in progress, the oldest in full. */
+function describeCalls(calls, label) {
+  if (calls.length === 0) return "";
+  const oldest = calls.reduce((found, each) => (each.age > found.age ? each : found));
+  const waits = oldest.waits.map(({ timeline, value }) => `${label(timeline)} ≥ ${value}`).join(", ");
+  const state = oldest.state.toLowerCase().replaceAll("_", " ");
+  return ` ${calls.length} call${calls.length === 1 ? " was" : "s were"} in progress, the oldest for ${(oldest.age / 1e9).toFixed(1)} s: ${oldest.function}, ${state}${waits === "" ? "" : `, waits for ${waits}`}.`;
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.flight;
 
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -40,7 +41,8 @@ public record CriticalPath(List<Step> steps) {
      */
     public static CriticalPath of(OperationGraph graph) {
         return graph.operations().stream()
-                .filter(operation -> graph.end(operation) != RecordedOperation.NEVER)
+                .filter(operation ->
+                        graph.end(operation) != RecordedOperation.NEVER && graph.hasEnded(operation) == Known.YES)
                 .max(Comparator.comparingLong(graph::end))
                 .map(last -> to(graph, last))
                 .orElse(new CriticalPath(List.of()));
@@ -67,6 +69,17 @@ public record CriticalPath(List<Step> steps) {
             operation = before != null && graph.end(before) <= after.available() ? before : null;
         }
         return new CriticalPath(steps.reversed());
+    }
+
+    /**
+     * Returns whether the path begins with an operation whose dependencies are all recorded.
+     *
+     * @param graph the operations
+     * @return false if the path may have begun earlier, since records are missing
+     */
+    public boolean isWhole(OperationGraph graph) {
+        FlightRecording.Header header = graph.recording().header();
+        return steps.isEmpty() || steps.getFirst().operation().isWhole(header.completeFrom());
     }
 
     /**

@@ -17,6 +17,7 @@ import java.util.TreeMap;
 /** Explains the time spent by each operation of a recording, and the waits between operations. */
 public final class Explanation {
     private final OperationGraph graph;
+    private final OpenCalls calls;
 
     /**
      * The parts of an operation's time, in nanoseconds. The parts follow one another, and add up to the time from the
@@ -45,6 +46,7 @@ public final class Explanation {
      */
     public Explanation(OperationGraph graph) {
         this.graph = graph;
+        this.calls = new OpenCalls(graph.recording());
     }
 
     /**
@@ -199,7 +201,7 @@ public final class Explanation {
         String how = index < operation.decisions().size()
                 ? decision(operation.decisions().get(index))
                 : isOverwritten(operation) ? "the decision is missing" : "not decided";
-        return "%s, %s: %s".formatted(point, who, how);
+        return "%s, %s: %s".formatted(calls.describe(point), who, how);
     }
 
     /** Whether a wait is known to have ended. */
@@ -284,10 +286,20 @@ public final class Explanation {
         if (unknown > 0) {
             lines.add("%d operations may have ended: their records are missing".formatted(unknown));
         }
+        if (calls.size() > 0) {
+            lines.add(
+                    calls.size() == 1
+                            ? "1 call was in progress:"
+                            : "%d calls were in progress:".formatted(calls.size()));
+            calls.explain(graph, most).forEach(line -> lines.add("  " + line));
+        }
         lines.add("waits: " + decisions(operations));
         CriticalPath path = CriticalPath.of(graph);
-        lines.add("critical path: %s, %d operations"
-                .formatted(duration(path.duration()), path.steps().size()));
+        lines.add("critical path: %s, %d operations%s"
+                .formatted(
+                        duration(path.duration()),
+                        path.steps().size(),
+                        path.isWhole(graph) ? "" : ", and perhaps earlier ones: the records are missing"));
         int skipped = Math.max(0, path.steps().size() - most);
         if (skipped > 0) {
             lines.add("  (%d earlier ones)".formatted(skipped));
@@ -335,12 +347,15 @@ public final class Explanation {
                 : "%s of %s".formatted(operation.name(), operation.function());
     }
 
-    private static String after(Dependency after) {
+    private String after(Dependency after) {
         RecordedOperation before = after.before();
         return switch (after.kind()) {
             case SUBMISSION -> "when it was submitted";
             case WAIT ->
-                "after " + (before == null ? "the host's signal of" : before + " signalled") + " " + after.point();
+                "after %s %s"
+                        .formatted(
+                                before == null ? "the host's signal of" : before + " signalled",
+                                calls.describe(after.point()));
             case QUEUE -> "behind " + before + " in its queue";
             case MEMORY -> "when there was memory" + (before == null ? "" : " of " + before);
         };

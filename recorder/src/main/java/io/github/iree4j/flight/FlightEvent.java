@@ -77,6 +77,26 @@ public sealed interface FlightEvent {
     }
 
     /**
+     * A call in progress when the recording was taken, whether or not the call has submitted operations.
+     *
+     * @param call its number
+     * @param function the function's full name
+     * @param state the state of the call, for example {@code SUSPENDED}: a name of {@code PendingCall.State}
+     * @param age nanoseconds since the call began, perhaps before the recorder was opened
+     * @param waits the points awaited and not reached
+     */
+    record Call(long sequence, long time, long call, String function, String state, long age, List<Point> waits)
+            implements FlightEvent {}
+
+    /**
+     * The name of a timeline awaited or signalled by an operation or a call in progress when the recording was taken.
+     *
+     * @param timeline its id
+     * @param name the name given by the application, or the call that the timeline was made for
+     */
+    record NamedTimeline(long sequence, long time, long timeline, String name) implements FlightEvent {}
+
+    /**
      * A decision about a wait, with its premise.
      *
      * @param decision the decision

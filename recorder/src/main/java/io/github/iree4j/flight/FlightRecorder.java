@@ -102,8 +102,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns the contents of the ring, with a record of each operation that has not ended, however long ago it was
-     * submitted.
+     * Returns the contents of the ring, with a record of each operation that has not ended and of each call in progress,
+     * however long ago they began.
      *
      * @return the recording so far
      */
@@ -124,7 +124,7 @@ public final class FlightRecorder implements AutoCloseable {
 
     /**
      * Returns a part of the ring's contents from a position on, for readers with pages. The last page also has a record
-     * of each operation that has not ended.
+     * of each operation that has not ended and of each call in progress.
      *
      * @param from a sequence number
      * @param most the most records, at least 1
@@ -138,7 +138,7 @@ public final class FlightRecorder implements AutoCloseable {
             records = records.first(Math.max(1, most));
             cut = records.word(records.count() - 1, 1) + 1;
         } else {
-            records = records.with(observer.open(queues, cut, now)); // what is open now was open at the cut
+            records = records.with(observer.open(queues, domain, cut, now)); // what is open now was open at the cut
         }
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
@@ -163,7 +163,7 @@ public final class FlightRecorder implements AutoCloseable {
     @Override
     public void close() {
         domain.memory().end(observer);
-        RecordWords open = observer.open(queues, rings.cut(), rings.now());
+        RecordWords open = observer.open(queues, domain, rings.cut(), rings.now());
         queues.close(); // last, so the next recorder finds both free
         drain.close(open);
     }

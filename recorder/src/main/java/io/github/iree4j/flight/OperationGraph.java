@@ -191,6 +191,7 @@ public final class OperationGraph {
             }
             case FlightEvent.InLine line -> lines.add(line);
             case FlightEvent.Lost lost -> losses.add(lost);
+            case FlightEvent.Call _, FlightEvent.NamedTimeline _ -> {} // for explanations alone
         }
     }
 
@@ -426,6 +427,14 @@ public final class OperationGraph {
         if (operation != null) {
             all.add(operation);
         }
+    }
+
+    /** Returns the operation that signals the lowest value reaching a point; null for the host, and for an unrecorded operation. */
+    @Nullable
+    RecordedOperation signaller(Point point) {
+        Map.Entry<Long, RecordedOperation> next =
+                signallers.getOrDefault(point.timeline(), new TreeMap<>()).ceilingEntry(point.value());
+        return next == null ? null : next.getValue();
     }
 
     /**

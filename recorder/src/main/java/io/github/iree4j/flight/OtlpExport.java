@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -30,7 +31,7 @@ final class OtlpExport {
     String json() {
         Map<String, StringBuilder> spans = new LinkedHashMap<>();
         for (RecordedOperation each : graph.operations()) {
-            if (end(each) == RecordedOperation.NEVER) {
+            if (graph.hasEnded(each) != Known.YES) {
                 continue;
             }
             RecordedQueue queue = graph.queue(each.axis());
@@ -89,7 +90,7 @@ final class OtlpExport {
         List<Decision> decisions = operation.decisions();
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
-            if (producer == null || end(producer) == RecordedOperation.NEVER) {
+            if (producer == null || graph.hasEnded(producer) != Known.YES) {
                 continue;
             }
             WaitDecision decision = i < decisions.size() ? decisions.get(i).decision() : null;

@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,12 +16,16 @@ import java.util.Map;
 
 /**
  * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
- * queue overlap, and a counter for the memory of each pool. Flows are only the direct waits, no more than
+ * queue overlap, and a counter for the memory of each pool. An operation that has not ended is a slice without an end,
+ * from the submission on; an operation of which the end is not known is left out. Flows are only the direct waits, no more than
  * {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
  */
 final class PerfettoExport {
     /** The most flows written; the longest waits are kept. */
     static final int MAXIMUM_FLOWS = 5000;
+
+    /** The most slices without an end, each on its own track; the oldest operations are kept. */
+    static final int MAXIMUM_OPEN = 100;
 
     // Fields of the messages of the schema.
     private static final int TRACE_PACKET = 1;
@@ -88,10 +93,14 @@ final class PerfettoExport {
             ending.computeIfAbsent(flow.to, unused -> new ArrayList<>()).add(id++);
         }
         List<Slice> slices = new ArrayList<>();
+        int open = 0;
         for (RecordedOperation each : graph.operations()) {
             long end = graph.end(each);
-            if (end != RecordedOperation.NEVER) {
+            Known hasEnded = graph.hasEnded(each);
+            if (hasEnded == Known.YES && end != RecordedOperation.NEVER) {
                 slices.add(new Slice(each, end - explanation.times(each).running(), end));
+            } else if (hasEnded == Known.NO && open++ < MAXIMUM_OPEN) { // in the order of submission
+                slices.add(new Slice(each, each.submittedAt(), RecordedOperation.NEVER));
             }
         }
         // Of slices at the same time the first issued comes first: a flow ends behind its beginning.
@@ -164,7 +173,9 @@ final class PerfettoExport {
         starting.forEach(id -> event.fixed(EVENT_FLOW, id));
         ending.forEach(id -> event.fixed(EVENT_FLOW_END, id));
         packet(slice.begin, event);
-        packet(slice.end, new ProtoWriter().number(EVENT_TYPE, END).number(EVENT_TRACK, track));
+        if (slice.end != RecordedOperation.NEVER) {
+            packet(slice.end, new ProtoWriter().number(EVENT_TYPE, END).number(EVENT_TRACK, track));
+        }
     }
 
     private static void note(ProtoWriter event, String name, long value) {

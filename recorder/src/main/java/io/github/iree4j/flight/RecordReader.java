@@ -53,6 +53,8 @@ final class RecordReader {
             case RecordType.RELEASED -> new FlightEvent.Released(sequence, time, number(), frontier());
             case RecordType.IN_LINE ->
                 new FlightEvent.InLine(sequence, time, pool(), number(), name(), number(), name());
+            case RecordType.CALL -> call(sequence, time);
+            case RecordType.TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), name());
             case RecordType.LOST -> new FlightEvent.Lost(sequence, time, axis(), status(), name());
             default -> throw damaged("has kind " + type + ", which this version does not know");
         };
@@ -73,6 +75,14 @@ final class RecordReader {
         int signals = fence();
         return new FlightEvent.Submitted(
                 sequence, time, operation, axis, name, call, function, thread, points(waits), points(signals));
+    }
+
+    private FlightEvent.Call call(long sequence, long time) {
+        long call = number();
+        String function = name();
+        String state = name();
+        long age = number();
+        return new FlightEvent.Call(sequence, time, call, function, state, age, points(fence()));
     }
 
     private FlightEvent.Reserved reserved(long sequence, long time) {

@@ -47,6 +47,15 @@ final class RecordType {
     /** The words of {@link #SUBMITTED}, for an operation that had not ended when the recording was taken. Since version 3. */
     static final int OPEN = 13;
 
+    /**
+     * call, function, state, nanoseconds since the call began, waits; then (timeline, value) of each wait. For a call in
+     * progress when the recording was taken. Since version 3.
+     */
+    static final int CALL = 14;
+
+    /** timeline, name. For the named timelines of records of kinds 13 and 14. Since version 3. */
+    static final int TIMELINE = 15;
+
     /** The number of words at the beginning of each record. */
     static final int HEADER = 3;
 

@@ -24,7 +24,7 @@ final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
     static final int VERSION = 3;
 
-    /** The oldest readable version. Version 1 lacks records of kind 12, version 2 of kind 13. */
+    /** The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15. */
     static final int OLDEST_VERSION = 1;
 
     static final int HEADER_BYTES = 16;

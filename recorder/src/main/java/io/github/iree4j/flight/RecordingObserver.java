@@ -5,6 +5,7 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.Pool;
@@ -27,9 +28,6 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     private static final AtomicLong RESERVATIONS = new AtomicLong();
 
     static final int MAXIMUM_POINTS = 4096; // of a fence; more are not recorded
-
-    /** The most operations listed as open in a recording; a queue holds more back only for a runaway submitter. */
-    static final int MAXIMUM_OPEN = 1 << 16;
 
     private final RecordRings rings;
     private final Definitions definitions;
@@ -76,21 +74,24 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     /**
-     * Returns a record for each operation of this recorder that has not ended, among the operations submitted by a time,
-     * up to {@link #MAXIMUM_OPEN} records.
+     * Returns records of the operations of this recorder that have not ended, among the operations submitted by a time,
+     * and of the calls in progress.
      *
      * @param cut the number of the records
      * @param until the time, by the clock of the rings
      */
-    RecordWords open(QueueObservation queues, long cut, long until) {
-        RecordWords open = new RecordWords();
+    RecordWords open(QueueObservation queues, SchedulingDomain domain, long cut, long until) {
+        OpenRecords open = new OpenRecords(definitions, cut, until);
         queues.forEachOpen((queue, name, number, observedAt, wait, signal, call) -> {
-            if (number != 0 && (number < firstOperation || observedAt > until) || open.count() == MAXIMUM_OPEN) {
+            if (number != 0 && (number < firstOperation || observedAt > until)) {
                 return;
             }
-            open.begin(RecordType.OPEN, words(wait, signal), cut, number == 0 ? until : observedAt);
+            WordTarget record = open.operation(words(wait, signal), number == 0 ? until : observedAt);
+            if (record == null) {
+                return;
+            }
             putSubmission(
-                    open,
+                    record,
                     number == 0 ? OPERATIONS.incrementAndGet() : number, // the parts are numbered, the whole is not
                     queue,
                     definitions.name(name),
@@ -99,8 +100,11 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
                     0,
                     wait,
                     signal);
+            open.names(wait);
+            open.names(signal);
         });
-        return open;
+        domain.forEachOpenCall(open::call);
+        return open.records();
     }
 
     private int function(@Nullable MemoryHolder call) {

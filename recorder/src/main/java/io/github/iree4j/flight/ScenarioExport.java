@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,7 +42,9 @@ final class ScenarioExport {
 
     String yaml() {
         List<RecordedOperation> all = graph.operations().stream()
-                .filter(each -> graph.end(each) != RecordedOperation.NEVER && graph.queue(each.axis()) != null)
+                .filter(each -> graph.end(each) != RecordedOperation.NEVER
+                        && graph.hasEnded(each) == Known.YES
+                        && graph.queue(each.axis()) != null)
                 .toList();
         if (all.isEmpty()) {
             throw new IreeException(

@@ -7,8 +7,11 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;
@@ -214,6 +217,44 @@ class ExportTest {
             }
         }
         assertThat(flows).containsExactly(47, 48);
+    }
+
+    /** A deferred call has run, and its host has not completed it. */
+    @Test
+    void whatHasNotEndedIsASliceWithoutAnEndAndNoSpan() throws IOException {
+        SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(12, 0), FrontierTracker.create(), 12);
+        List<Object> completions = new ArrayList<>();
+        OperationGraph graph;
+        try (Device device = new LocalBackend().open(DeviceOptions.builder().schedulingDomain(domain));
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence closed = Fence.at(gate, 1);
+                Fence first = Fence.at(timeline, 1);
+                Fence second = Fence.at(timeline, 2);
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+            device.queue(0).barrier(null, first, 0);
+            device.queue(0).barrier(closed, null, 0);
+            device.queue(0).deferredHostCall(null, second, completions::add);
+            while (completions.isEmpty() || device.queue(0).counters().inFlight() == 0) {
+                Thread.onSpinWait();
+            }
+            graph = new OperationGraph(recorder.recording());
+        }
+        long begins = 0;
+        long ends = 0;
+        for (Object each : decode(export(ExportFormat.PERFETTO, graph)).get(1)) {
+            Map<Integer, List<Object>> packet = decode((byte[]) each);
+            if (packet.containsKey(11)) {
+                long type = number(decode((byte[]) packet.get(11).getFirst()), 9);
+                begins += type == 1 ? 1 : 0;
+                ends += type == 2 ? 1 : 0;
+            }
+        }
+        assertThat(begins).isEqualTo(3);
+        assertThat(ends).isEqualTo(1);
+        assertThat(new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8).split("\"spanId\""))
+                .hasSize(2);
+        assertThat(CriticalPath.of(graph).steps()).hasSize(1);
     }
 
     @Test

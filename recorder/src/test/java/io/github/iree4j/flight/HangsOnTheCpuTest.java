@@ -153,14 +153,14 @@ class HangsOnTheCpuTest {
                 TimelineSemaphore gate = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(gate, 1);
                 FlightRecorder recorder = smallRecorder()) {
-            for (int i = 0; i <= RecordingObserver.MAXIMUM_OPEN; i++) {
+            for (int i = 0; i <= OpenRecords.MAXIMUM; i++) {
                 device.queue(0).barrier(wait, null, 0);
             }
             OperationGraph graph = new OperationGraph(recorder.recording());
             assertThat(graph.operations().stream()
                             .filter(each -> each.openAt >= 0)
                             .count())
-                    .isEqualTo(RecordingObserver.MAXIMUM_OPEN);
+                    .isEqualTo(OpenRecords.MAXIMUM);
             gate.signal(1);
         }
     }

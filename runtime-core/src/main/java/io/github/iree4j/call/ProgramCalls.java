@@ -4,6 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
@@ -22,7 +23,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of a program: turns, calls in progress, and the end of calls. Safe from any thread. */
-public final class ProgramCalls {
+public final class ProgramCalls implements SchedulingDomain.Calls {
     private final String name;
     private final Context context;
     private final DeviceMemory memory;
@@ -78,6 +79,7 @@ public final class ProgramCalls {
         this.held = new HeldOrders("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
+        memory.device().schedulingDomain().add(this); // last: from here on other threads list the calls
     }
 
     private void free() {
@@ -234,6 +236,14 @@ public final class ProgramCalls {
     /** Describes the state of calls, up to a limit, in order of arrival. */
     public <T> List<T> describe(int limit, Description<T> description) {
         return underWay.describe(limit, description);
+    }
+
+    @Override
+    public void forEachOpen(SchedulingDomain.CallVisitor visitor) {
+        underWay.describe(Integer.MAX_VALUE, (function, state, since, waits, number, unchanged) -> {
+            visitor.open(function, number, state.name(), since, waits);
+            return number;
+        });
     }
 
     /**

@@ -11,6 +11,11 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.pool.PoolObservation;
 import io.github.iree4j.status.IreeException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
@@ -44,6 +49,31 @@ public final class SchedulingDomain {
         int heldByMemory(MemoryHolder call);
     }
 
+    /** The calls in progress of a program, as known to the program. */
+    public interface Calls {
+        /**
+         * Passes the calls to a visitor.
+         *
+         * @param visitor receives each call, with no lock held
+         */
+        void forEachOpen(CallVisitor visitor);
+    }
+
+    /** Receives calls in progress. */
+    @FunctionalInterface
+    public interface CallVisitor {
+        /**
+         * Receives a call.
+         *
+         * @param function the function's full name, for example {@code module.add}
+         * @param number the call's number in this process, above 0
+         * @param state the name of the call's state, for example {@code SUSPENDED}
+         * @param since the time since the call began
+         * @param waits points of timelines awaited and not reached; none when the call waits for no point
+         */
+        void open(String function, long number, String state, Duration since, List<PendingOperation.Wait> waits);
+    }
+
     /** Counts merges of frontiers. */
     public interface MergeMeter {
         /**
@@ -64,6 +94,8 @@ public final class SchedulingDomain {
     private final int frontierCapacity;
     private final AtomicReference<@Nullable Queues> queues = new AtomicReference<>(); // set once
     private final PoolObservation memory = new PoolObservation();
+    // of programs not freed yet; weak, so that a program lost unfreed is found out
+    private final Set<Calls> calls = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     private final long hostAxis;
     private final AtomicLong hostEpochs = new AtomicLong();
     private volatile Supplier<@Nullable Object> contexts = () -> null;
@@ -123,6 +155,28 @@ public final class SchedulingDomain {
      */
     public PoolObservation memory() {
         return memory;
+    }
+
+    /**
+     * Adds the calls of a program to {@link #forEachOpenCall}.
+     *
+     * @param program the calls, weakly referenced; compared by identity
+     */
+    public void add(Calls program) {
+        calls.add(program);
+    }
+
+    /**
+     * Passes the calls in progress of all programs of the domain to a visitor.
+     *
+     * @param visitor receives each call, with no lock held
+     */
+    public void forEachOpenCall(CallVisitor visitor) {
+        List<Calls> programs;
+        synchronized (calls) {
+            programs = List.copyOf(calls);
+        }
+        programs.forEach(each -> each.forEachOpen(visitor));
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
@@ -27,6 +28,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param pools the recorded pools, to which records refer by index
  * @param events oldest first
  * @param open the operations that have not ended, however long ago they were submitted; in the last page only
+ * @param calls the calls in progress, as for {@code open}
+ * @param timelines the named timelines of these operations and calls
  */
 public record RecordingDescriptor(
         long cursor,
@@ -36,7 +39,9 @@ public record RecordingDescriptor(
         List<Queue> queues,
         List<RecordedPool> pools,
         List<Event> events,
-        List<Open> open)
+        List<Open> open,
+        List<FlightEvent.Call> calls,
+        List<FlightEvent.NamedTimeline> timelines)
         implements OperationResponseBody {
 
     private static final int MOST_EVENTS = 10_000;
@@ -73,12 +78,8 @@ public record RecordingDescriptor(
         FlightRecording page = recorder.since(since, MOST_EVENTS);
         FlightRecording.Header header = page.header();
         List<Event> events = page.events().stream()
-                .filter(each -> !(each instanceof FlightEvent.Open))
+                .filter(each -> each.sequence() < header.next()) // others are of the moment of the recording
                 .map(RecordingDescriptor::event)
-                .toList();
-        List<Open> open = page.events().stream()
-                .filter(FlightEvent.Open.class::isInstance)
-                .map(each -> new Open(each.time(), event(each).values()))
                 .toList();
         return new RecordingDescriptor(
                 header.next(),
@@ -88,7 +89,21 @@ public record RecordingDescriptor(
                 page.queues().stream().map(RecordingDescriptor::queue).toList(),
                 page.pools(),
                 events,
-                open);
+                some(page, FlightEvent.Open.class)
+                        .map(RecordingDescriptor::open)
+                        .toList(),
+                some(page, FlightEvent.Call.class).toList(),
+                some(page, FlightEvent.NamedTimeline.class).toList());
+    }
+
+    private static <T extends FlightEvent> Stream<T> some(FlightRecording page, Class<T> kind) {
+        return page.events().stream().filter(kind::isInstance).map(kind::cast);
+    }
+
+    private static Open open(FlightEvent.Open operation) {
+        Map<String, Object> values = new LinkedHashMap<>();
+        put(values, operation.submission());
+        return new Open(operation.time(), values);
     }
 
     private static Queue queue(RecordedQueue queue) {
@@ -105,10 +120,6 @@ public record RecordingDescriptor(
             case FlightEvent.Submitted e -> {
                 put(values, e);
                 yield "submitted";
-            }
-            case FlightEvent.Open e -> {
-                put(values, e.submission());
-                yield "open";
             }
             case FlightEvent.Decided e -> {
                 values.put("operation", e.operation());
@@ -180,6 +191,8 @@ public record RecordingDescriptor(
                 values.put("message", e.message());
                 yield "lost";
             }
+            case FlightEvent.Open _, FlightEvent.Call _, FlightEvent.NamedTimeline _ ->
+                throw new IllegalArgumentException("listed apart: " + event);
         };
         return new Event(event.sequence(), event.time(), kind, values);
     }

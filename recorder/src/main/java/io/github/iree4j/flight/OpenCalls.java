@@ -1,0 +1,58 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Point;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The calls in progress when a recording was taken, and the names of timelines. Immutable. */
+final class OpenCalls {
+    private final List<FlightEvent.Call> calls = new ArrayList<>(); // oldest first
+    private final Map<Long, String> timelines = new HashMap<>();
+
+    OpenCalls(FlightRecording recording) {
+        for (FlightEvent each : recording.events()) {
+            switch (each) {
+                case FlightEvent.Call call -> calls.add(call);
+                case FlightEvent.NamedTimeline named -> timelines.put(named.timeline(), named.name());
+                default -> {} // told by the graph
+            }
+        }
+        calls.sort(Comparator.comparingLong(FlightEvent.Call::age).reversed());
+    }
+
+    int size() {
+        return calls.size();
+    }
+
+    /** Describes a point, for example {@code timeline 6 'upload-finished' at 1}. */
+    String describe(@Nullable Point point) {
+        String name = point == null ? null : timelines.get(point.timeline());
+        return name == null
+                ? String.valueOf(point)
+                : "timeline %d '%s' at %d".formatted(point.timeline(), name, point.value());
+    }
+
+    /** Returns lines about the oldest calls, with the signallers of the points awaited. */
+    List<String> explain(OperationGraph graph, int most) {
+        List<String> lines = new ArrayList<>();
+        for (FlightEvent.Call call : calls.subList(0, Math.min(most, calls.size()))) {
+            lines.add("call %d of %s for %s, %s"
+                    .formatted(
+                            call.call(),
+                            call.function(),
+                            Explanation.duration(call.age()),
+                            call.state().toLowerCase(Locale.ROOT).replace('_', ' ')));
+            for (Point point : call.waits()) {
+                RecordedOperation signaller = graph.signaller(point);
+                lines.add("  waits for %s, signalled by %s"
+                        .formatted(describe(point), signaller == null ? "nobody in the recording" : signaller));
+            }
+        }
+        return lines;
+    }
+}

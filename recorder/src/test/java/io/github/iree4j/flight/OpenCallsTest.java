@@ -1,0 +1,192 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.Fixtures;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A recording names the calls in progress, however long ago they began and whether or not they have submitted operations. */
+@Timeout(120)
+class OpenCallsTest {
+    private static final float[] FOUR = {1, 2, 3, 4};
+
+    @TempDir
+    Path folder;
+
+    private final SchedulingDomain domain =
+            SchedulingDomain.create(AxisAllocator.create(14, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+    private IreeRuntime runtime;
+    private Program program;
+    private FlightRecorder recorder;
+
+    @BeforeEach
+    void open() throws IOException {
+        runtime = IreeRuntime.builder()
+                .device(
+                        "local",
+                        "local://",
+                        DeviceOptions.builder().schedulingDomain(domain).build())
+                .build();
+        program = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES));
+    }
+
+    @AfterEach
+    void close() {
+        recorder.close();
+        program.close();
+        runtime.close();
+    }
+
+    private List<FlightEvent.Call> calls() {
+        return recorder.recording().events().stream()
+                .filter(FlightEvent.Call.class::isInstance)
+                .map(FlightEvent.Call.class::cast)
+                .toList();
+    }
+
+    private static List<String> explain(FlightRecording recording) {
+        return new Explanation(new OperationGraph(recording)).summary(10);
+    }
+
+    /** Makes calls that end, until the rings have dropped all earlier records. */
+    private void overwrite() {
+        long before = recorder.statistics().recorded();
+        while (recorder.statistics().completeFrom() <= before) {
+            program.function("add").invoke(FOUR, FOUR).close();
+        }
+    }
+
+    @Test
+    void aCallThatWaitsForAFenceNobodySignalsIsNamedWithItsTimelineAfterTheRingHasWrapped() throws IOException {
+        try (Timeline timeline = runtime.createTimeline();
+                Fence after = timeline.at(1)) {
+            timeline.semaphore().setName("upload-finished");
+            CompletableFuture<Results> hanging = program.function("add").submit(after, null, FOUR, FOUR);
+            overwrite();
+            assertThat(calls()).singleElement().satisfies(call -> {
+                assertThat(call.function()).isEqualTo("module.add");
+                assertThat(call.state()).isEqualTo("BEFORE_INPUTS");
+                assertThat(call.waits())
+                        .containsExactly(
+                                new FlightEvent.Point(timeline.semaphore().id(), 1));
+                assertThat(call.age()).isPositive();
+            });
+            Path file = folder.resolve("calls.iree4j");
+            recorder.recording().write(file);
+            String point = "waits for timeline %d 'upload-finished' at 1, signalled by nobody in the recording"
+                    .formatted(timeline.semaphore().id());
+            assertThat(explain(FlightRecording.read(file)))
+                    .anyMatch(line -> line.equals("1 call was in progress:"))
+                    .anyMatch(line -> line.contains("of module.add for") && line.endsWith("before inputs"))
+                    .anyMatch(line -> line.endsWith(point));
+            timeline.semaphore().signal(1);
+            hanging.join().close();
+            while (program.activeCalls() > 0) {
+                Thread.onSpinWait(); // the future is complete a little before
+            }
+            assertThat(calls()).isEmpty();
+            assertThat(explain(recorder.recording())).noneMatch(line -> line.contains("in progress"));
+        }
+    }
+
+    @Test
+    void theSignallerOfAnAwaitedPointIsNamed() throws IOException {
+        try (Timeline timeline = runtime.createTimeline();
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                Fence closed = Fence.at(gate, 1);
+                Fence after = timeline.at(1)) {
+            runtime.device().queue(0).barrier(closed, after, 0);
+            CompletableFuture<Results> held = program.function("add").submit(after, null, FOUR, FOUR);
+            assertThat(explain(recorder.recording()))
+                    .anyMatch(line -> line.contains(
+                                    "waits for timeline " + timeline.semaphore().id() + " at 1")
+                            && line.matches(".*signalled by #\\d+ barrier"));
+            gate.signal(1);
+            held.join().close();
+        }
+    }
+
+    @Test
+    void exactlyTheCallsThatHangAreNamed() {
+        long seed = Effort.seed(OpenCallsTest.class, "hangs", 1);
+        Random random = new Random(seed);
+        for (int round = 0; round < Effort.rounds(30, 600); round++) {
+            int count = 1 + random.nextInt(12);
+            List<CompletableFuture<Results>> calls = new ArrayList<>();
+            List<TimelineSemaphore> timelines = new ArrayList<>();
+            Set<Long> hanging = new TreeSet<>();
+            ProgramFunction add = program.function("add");
+            for (int i = 0; i < count; i++) {
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                timelines.add(timeline);
+                try (Fence after = Fence.at(timeline, 1)) {
+                    calls.add(add.submit(after, null, FOUR, FOUR));
+                }
+            }
+            for (int i = 0; i < count; i++) {
+                if (random.nextBoolean()) {
+                    timelines.get(i).signal(1);
+                    calls.get(i).join().close();
+                } else {
+                    hanging.add(timelines.get(i).id());
+                }
+            }
+            while (program.activeCalls() > hanging.size()) {
+                Thread.onSpinWait();
+            }
+            Set<Long> named = calls().stream()
+                    .flatMap(each -> each.waits().stream())
+                    .map(FlightEvent.Point::timeline)
+                    .collect(Collectors.toCollection(TreeSet::new));
+            assertThat(named).as("seed %d, round %d", seed, round).isEqualTo(hanging);
+            timelines.stream().filter(each -> hanging.contains(each.id())).forEach(each -> each.signal(1));
+            calls.stream()
+                    .filter(each -> !each.isDone())
+                    .forEach(each -> each.join().close());
+            timelines.forEach(TimelineSemaphore::close);
+        }
+    }
+
+    @Test
+    void aProgramThatIsClosedIsForgotten() {
+        Device device = runtime.device();
+        Program other = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence after = Fence.at(timeline, 1)) {
+            CompletableFuture<Results> call = other.function("add").submit(after, null, FOUR, FOUR);
+            assertThat(calls()).hasSize(1);
+            other.close();
+            assertThat(call).isCompletedExceptionally();
+            assertThat(calls()).isEmpty();
+        }
+        assertThat(device.queue(0).counters().pending()).isZero();
+    }
+}

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScenarioExport {
     private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
+    private static final int MAXIMUM_INDEPENDENT = 4096; // of a scenario with operations placed on lanes
     private static final int MAXIMUM_TIMELINES = 16_384;
     private static final int MAXIMUM_POINTS = 131_072;
     private static final int MAXIMUM_LANES = 64;
@@ -51,14 +52,14 @@ final class ScenarioExport {
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the recording has no operations that ended, and a scenario has at least 1; record for a longer time");
         }
-        int leftOut = leftOut(all);
+        boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
+        int leftOut = leftOut(all, streams ? MAXIMUM_OPERATIONS : MAXIMUM_INDEPENDENT); // all may be independent
         all = all.subList(leftOut, all.size());
         for (RecordedOperation each : all) {
             last(each)
                     .forEach((timeline, value) -> signals.computeIfAbsent(timeline, unused -> new TreeMap<>())
                             .putIfAbsent(value, each));
         }
-        boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
         for (RecordedOperation each : all) {
             RecordedQueue queue = graph.queue(each.axis());
             if (!streams && queue != null && queue.stream()) {
@@ -96,11 +97,11 @@ final class ScenarioExport {
     }
 
     /** Returns how many of the first operations exceed the room of a scenario. */
-    private int leftOut(List<RecordedOperation> all) {
+    private int leftOut(List<RecordedOperation> all, int most) {
         Set<Long> timelines = new HashSet<>();
         int points = 0;
         int first = all.size();
-        while (first > 0 && all.size() - first < MAXIMUM_OPERATIONS) {
+        while (first > 0 && all.size() - first < most) {
             RecordedOperation next = all.get(first - 1);
             points += next.waits().size() + next.signals().size() + 2; // two more for the order of the stream
             next.signals().forEach(point -> timelines.add(point.timeline()));

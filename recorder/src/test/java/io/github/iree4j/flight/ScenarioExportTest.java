@@ -128,6 +128,23 @@ class ScenarioExportTest {
         }
     }
 
+    /** As of a service: nothing follows anything, and the queue has no order. */
+    @Test
+    void aLongRecordingOfIndependentOperationsIsAScenarioThatTheLaboratoryRuns() throws IOException {
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        Scenario scenario = record(false, List.of("cpu"), () -> {
+            for (int i = 0; i < 5_000; i++) {
+                timelines.add(TimelineSemaphore.create(0));
+                submit(0, timelines.getLast(), 0, timelines.getLast(), 1);
+            }
+        });
+        timelines.forEach(TimelineSemaphore::close);
+        assertThat(scenario.operations()).hasSize(4_096);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.isRetired()).isTrue();
+    }
+
     @Test
     void recordingOfRandomWorkIsAScenario() throws IOException {
         for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {

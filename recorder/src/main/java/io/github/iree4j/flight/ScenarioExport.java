@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScenarioExport {
     private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
-    private static final int MAXIMUM_INDEPENDENT = 4096; // of a scenario with operations placed on lanes
+    private static final int MAXIMUM_INDEPENDENT = 4096; // chains of operations placed on lanes
     private static final int MAXIMUM_TIMELINES = 16_384;
     private static final int MAXIMUM_POINTS = 131_072;
     private static final int MAXIMUM_LANES = 64;
@@ -53,7 +53,10 @@ final class ScenarioExport {
                     "the recording has no operations that ended, and a scenario has at least 1; record for a longer time");
         }
         boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
-        int leftOut = leftOut(all, streams ? MAXIMUM_OPERATIONS : MAXIMUM_INDEPENDENT); // all may be independent
+        int leftOut = leftOut(all);
+        while (!streams && chains(all.subList(leftOut, all.size())) > MAXIMUM_INDEPENDENT) {
+            leftOut += Math.max(1, (all.size() - leftOut) / 16);
+        }
         all = all.subList(leftOut, all.size());
         for (RecordedOperation each : all) {
             last(each)
@@ -97,11 +100,11 @@ final class ScenarioExport {
     }
 
     /** Returns how many of the first operations exceed the room of a scenario. */
-    private int leftOut(List<RecordedOperation> all, int most) {
+    private int leftOut(List<RecordedOperation> all) {
         Set<Long> timelines = new HashSet<>();
         int points = 0;
         int first = all.size();
-        while (first > 0 && all.size() - first < most) {
+        while (first > 0 && all.size() - first < MAXIMUM_OPERATIONS) {
             RecordedOperation next = all.get(first - 1);
             points += next.waits().size() + next.signals().size() + 2; // two more for the order of the stream
             next.signals().forEach(point -> timelines.add(point.timeline()));
@@ -118,6 +121,33 @@ final class ScenarioExport {
                             .formatted(all.getLast(), points, MAXIMUM_POINTS, MAXIMUM_TIMELINES));
         }
         return first;
+    }
+
+    /**
+     * Returns the number of chains of operations, each waiting for the one before: the laboratory makes a queue for each
+     * chain of a queue without order, and one for each stream.
+     */
+    private int chains(List<RecordedOperation> some) {
+        Set<RecordedOperation> ends = new HashSet<>();
+        Set<Long> streams = new HashSet<>();
+        int chains = 0;
+        for (RecordedOperation each : some) {
+            RecordedQueue queue = graph.queue(each.axis());
+            if (queue != null && queue.stream()) {
+                chains += streams.add(each.axis()) ? 1 : 0;
+                continue;
+            }
+            RecordedOperation before = null;
+            for (int i = 0; i < each.waits().size() && before == null; i++) {
+                RecordedOperation producer = graph.producer(each, i);
+                boolean follows = producer != null && producer.axis() == each.axis() && ends.contains(producer);
+                before = follows ? producer : null;
+            }
+            chains += before == null ? 1 : 0;
+            ends.remove(before);
+            ends.add(each);
+        }
+        return chains;
     }
 
     private void hardware(boolean streams, StringBuilder text) {

@@ -156,7 +156,8 @@ class ForecastAccuracyTest {
             worst = Math.max(worst, off - forecast.error());
         }
         System.out.printf(
-                "forecasts: %d of %d within their error of the second run, beyond it by %.3f at most%n", within, RUNS, worst);
+                "forecasts: %d of %d within their error of the second run, beyond it by %.3f at most%n",
+                within, RUNS, worst);
         assertThat(within).as("seed %d", seed).isGreaterThanOrEqualTo((int) Math.ceil(0.95 * RUNS));
     }
 }

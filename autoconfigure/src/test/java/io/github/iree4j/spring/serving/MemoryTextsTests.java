@@ -104,7 +104,7 @@ class MemoryTextsTests {
     @ParameterizedTest
     @CsvSource({
         "0, 413, can never fit",
-        "1, 503, it does not fit beside what its own call holds",
+        "1, 413, it does not fit beside what its own call holds",
         "2, 413, it does not fit beside what its own call holds",
     })
     void clientsReadNeitherNamesNorBytesOfProgramsThatTheirProgramCalls(int secret, int status, String reason)

@@ -48,7 +48,13 @@ class HeldInputsTest {
     }
 
     private static IreeRuntime open(Duration hostWait) {
+        return open(hostWait, LIMIT);
+    }
+
+    /** {@code quota} is for the consumer "limited". */
+    private static IreeRuntime open(Duration hostWait, long quota) {
         DeviceOptions options = DeviceOptions.builder()
+                .memoryQuota("limited", quota)
                 .memoryLimit(LIMIT)
                 .memoryWait(Duration.ofMinutes(5))
                 .memoryHostWait(hostWait)
@@ -363,6 +369,82 @@ class HeldInputsTest {
                 return 1;
             };
             outer.function("main").invoke(1, FOUR).close();
+        }
+    }
+
+    /** At random moments a call is being admitted, has no memory, or waits for its fence. */
+    @Test
+    void aCallAheadOfItsFenceThatLacksMemoryEndsOnceWhenItIsLate() {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu-async/add");
+                Timeline timeline = runtime.createTimeline();
+                Fence fence = timeline.at(1)) {
+            ProgramFunction add = program.function("add");
+            add.invoke(FOUR, FOUR).close();
+            takeAllBut(runtime.device(), 0);
+            CompletableFuture<Results> first = add.submit(fence, null, FOUR, FOUR);
+            for (int i = 0; i < Effort.rounds(400, 20_000); i++) {
+                Duration timeout = Duration.ofNanos(i % 200 * 1000L);
+                CompletableFuture<Results> late =
+                        add.call(CallOptions.DEFAULTS.between(fence, null).within(timeout), FOUR, FOUR);
+                await("the end of the late call", () -> late.isDone() && program.activeCalls() == 1);
+            }
+            giveBack();
+            timeline.semaphore().signal(1);
+            first.join().close();
+            await("the end of the first call", () -> program.activeCalls() == 0);
+            add.invoke(FOUR, FOUR).close();
+        }
+    }
+
+    @Test
+    void aBlockingCallInACallbackMakesTheEarlierCallsThatTheThreadHasToMake() {
+        try (IreeRuntime runtime = open();
+                Program program = load(runtime, "cpu/state_tensor");
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence fence = Fence.at(timeline, 1)) {
+            program.function("add").invoke((Object) FOUR).close();
+            float before = first(program.function("get").invoke());
+            takeAllBut(runtime.device(), 0);
+            List<Float> got = new ArrayList<>();
+            CompletableFuture<Void> called = fence.toCompletableFuture().thenRun(() -> {
+                CompletableFuture<Results> added = program.function("add").invokeAsync((Object) FOUR);
+                giveBack();
+                got.add(first(program.function("get").invoke()));
+                added.join().close();
+            });
+            CompletableFuture.runAsync(() -> timeline.signal(1), Thread::startVirtualThread);
+            called.join();
+            assertThat(got).containsExactly(before + 1);
+        }
+    }
+
+    @Test
+    void aCallThatWaitsForItsQuotaKeepsNoInputsOfOthersFromTheDevice() {
+        try (IreeRuntime runtime = open(Duration.ofMinutes(5), 4 * UNIT);
+                Program limited = runtime.load(ProgramOptions.builder()
+                        .module(Fixtures.file("3.13.0/cpu/add.vmfb"))
+                        .consumer("limited")
+                        .build());
+                Program other = load(runtime, "cpu/add")) {
+            limited.function("add").invoke(FOUR, FOUR).close();
+            other.function("add").invoke(FOUR, FOUR).close();
+            Buffer quota;
+            try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                    Fence done = Fence.at(timeline, 1)) {
+                BufferParams params = BufferParams.DEFAULT.withConsumer("limited");
+                quota = runtime.device().queue(0).alloca(null, done, params, 4 * UNIT, 0);
+                done.await();
+            }
+            CompletableFuture<Results> first = limited.function("add").invokeAsync(FOUR, FOUR);
+            awaitInput(runtime.device());
+            takeAllBut(runtime.device(), 0);
+            CompletableFuture<Results> second = other.function("add").invokeAsync(FOUR, FOUR);
+            giveBack();
+            second.join().close();
+            assertThat(first).isNotDone();
+            quota.close();
+            first.join().close();
         }
     }
 }

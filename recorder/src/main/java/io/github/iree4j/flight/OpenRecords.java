@@ -82,7 +82,7 @@ final class OpenRecords {
         if (!name.isEmpty() && named.add(timeline)) {
             records.begin(RecordType.TIMELINE, 2, cut, until);
             records.put(timeline);
-            records.put(definitions.name(name));
+            records.put(definitions.message(name));
         }
     }
 }

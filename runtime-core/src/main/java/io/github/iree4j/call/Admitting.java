@@ -126,7 +126,12 @@ final class Admitting {
     Cancellation join(Attempt make) {
         attempt = make;
         held = program.held().add(outer);
-        ask();
+        try {
+            ask();
+        } catch (RuntimeException | Error e) {
+            cancel();
+            throw e;
+        }
         return this::cancel;
     }
 

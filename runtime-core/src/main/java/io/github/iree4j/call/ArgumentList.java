@@ -105,7 +105,7 @@ final class ArgumentList implements AutoCloseable {
      */
     boolean pass(boolean ready, boolean mayWait) {
         AdmissionGate gate = memory.device().allocator().gate();
-        if (!holder.request(gate, mayWait, () -> upload(ready))) {
+        if (!holder.request(gate, memory.consumer(), mayWait, () -> upload(ready))) {
             takeBack();
             return false;
         }

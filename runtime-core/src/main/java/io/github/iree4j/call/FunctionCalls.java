@@ -1,6 +1,7 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -176,6 +177,7 @@ public final class FunctionCalls {
                         },
                         call.holder(),
                         true);
+        HeldCallbacks.help(); // this thread may have to make the earlier calls
         try {
             made.await();
             if (call.isCancelled()) {

@@ -48,6 +48,7 @@ final class Submission<R> {
     private @Nullable Object @Nullable [] pending; // published by 'waiting': results without ready contents
 
     private volatile @Nullable Cancellation place; // place in the line for memory
+    private volatile Cancellation postponed = Cancellation.OVER;
     private List<RefCounted> kept = List.of(); // published by either: released if the call ends before being made
     private boolean succeeded; // written by the thread that ends the call
     private boolean hasGivenBack; // guarded by this
@@ -200,6 +201,7 @@ final class Submission<R> {
         call.cancel();
         Cancellation inLine = place;
         if (inLine != null && inLine.cancel()) {
+            postponed.cancel();
             fail(cancelled(), kept);
             return;
         }
@@ -284,14 +286,15 @@ final class Submission<R> {
         Fence after = Objects.requireNonNull(terms.after());
         call.waitsFor(after, CallState.BEFORE_INPUTS);
         admitting.postpone();
-        waiting = after.whenReached(failure -> {
-            if (failure == null) {
-                call.waitsForMemory();
-                admitting.again();
-            } else if (admitting.cancel()) {
-                future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
-            }
-        });
+        postponed = after.whenReached(
+                failure -> { // the end of the call is decided by its place in line alone
+                    if (failure == null) {
+                        call.waitsForMemory();
+                        admitting.again();
+                    } else if (admitting.cancel()) {
+                        future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
+                    }
+                });
         lookAgain();
     }
 

@@ -90,7 +90,7 @@ public final class AdmissionGate {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
 
-    final InputTurn inputs = new InputTurn();
+    private final InputTurn inputs = new InputTurn();
 
     private final Object lock = new Object(); // innermost
     // ready calls, by age; guarded by lock, as are the next fields
@@ -117,6 +117,12 @@ public final class AdmissionGate {
     @Nullable
     Share quota(String consumer) {
         return shares.quota(consumer);
+    }
+
+    /** The turn of the calls of a consumer whose inputs wait for memory; a consumer with a quota has its own, since it may wait for that. */
+    InputTurn inputs(String consumer) {
+        Share quota = shares.quota(consumer);
+        return quota == null ? inputs : quota.inputs;
     }
 
     /**
@@ -524,6 +530,7 @@ public final class AdmissionGate {
             long most = shares.unknown(call.quota, call.estimate);
             boolean isGuess = most > bytes;
             if (!isGuess && bytes - had >= look.refused) {
+                look.stays(call); // no later call of the same program goes before
                 continue; // memory was released meanwhile: an earlier call is next
             }
             long need = isGuess ? most : bytes;

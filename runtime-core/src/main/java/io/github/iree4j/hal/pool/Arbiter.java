@@ -417,10 +417,11 @@ final class Arbiter {
     /** Serves the line regardless of claims, and returns whether a request was granted, or may be once a slab has arrived. */
     private boolean serveHeldBack() {
         long before = turns.grants();
+        boolean wasGrowing = slabs.isGrowingAnew();
         turns.suspend(true);
         serve();
         turns.suspend(false);
-        isGrowingForHeldBack = slabs.isGrowingAnew();
+        isGrowingForHeldBack = !wasGrowing && slabs.isGrowingAnew();
         return turns.grants() > before || isGrowingForHeldBack;
     }
 

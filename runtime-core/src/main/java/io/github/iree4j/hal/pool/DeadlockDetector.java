@@ -278,7 +278,7 @@ final class DeadlockDetector {
         }
         if (!line.isEmpty() && verdicts.isEmpty()) {
             knot(line, now, growing, verdicts);
-            if (!verdicts.isEmpty() && helps.getAsBoolean()) {
+            if (!verdicts.isEmpty() && !busy.getAsBoolean() && helps.getAsBoolean()) {
                 verdicts.clear(); // looked at again soon, KNOT-1
             }
         }

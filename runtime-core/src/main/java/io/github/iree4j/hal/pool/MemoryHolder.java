@@ -374,15 +374,16 @@ public final class MemoryHolder {
      * Makes the holder's requests for memory of its inputs, on the current thread.
      *
      * @param gate the line of the device; null for a device without pools
+     * @param consumer the consumer charged with the memory
      * @param mayWait whether requests wait in line for memory held by others: only on a thread that may block and holds
      *     no lock
      * @param requests acts for the holder
      * @return false if memory was short, and the requests are to be made again; never if requests wait
      * @throws IreeException as the requests; CANCELLED if the thread is interrupted while waiting, or the call abandoned
      */
-    public boolean request(@Nullable AdmissionGate gate, boolean mayWait, Runnable requests) {
+    public boolean request(@Nullable AdmissionGate gate, String consumer, boolean mayWait, Runnable requests) {
         // A nested call takes no turn: the call with the turn may wait for memory of the outer call.
-        InputTurn turn = mayWait && gate != null && outer == null ? gate.inputs : null;
+        InputTurn turn = mayWait && gate != null && outer == null ? gate.inputs(consumer) : null;
         CompletableFuture<Void> place = turn == null ? null : turn.take(this);
         MemoryHolder before = enter();
         whereShort = mayWait ? WhereShort.WAIT : WhereShort.REPEAT;

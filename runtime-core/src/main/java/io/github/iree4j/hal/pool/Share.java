@@ -14,6 +14,8 @@ final class Share {
      */
     private static final int AHEAD = 4;
 
+    final InputTurn inputs = new InputTurn(); // of the consumer's calls, for a quota
+
     private final long limit;
     private final long shared;
     private final long lost;

@@ -70,10 +70,13 @@ final class Supply {
             if (found.reservation() != null) {
                 return found.reservation();
             }
-            if (i == GROWTHS_AT_ONCE || !awaitMove(found.moves())) {
+            MemoryHolder call = request.holder();
+            boolean repeats = call != null && call.whereShort() == WhereShort.REPEAT;
+            // Behind a callback this thread may be about to move the slabs itself.
+            boolean mayWait = i < GROWTHS_AT_ONCE && !(repeats && HeldCallbacks.isInCallback());
+            if (!mayWait || !awaitMove(found.moves())) {
                 IreeException refusal = found.refusal();
-                MemoryHolder call = request.holder();
-                if (call != null && call.whereShort() == WhereShort.REPEAT) {
+                if (repeats) {
                     throw new IreeException(
                             StatusCode.DEFERRED, "%d bytes are not free now".formatted(request.size()), refusal);
                 }

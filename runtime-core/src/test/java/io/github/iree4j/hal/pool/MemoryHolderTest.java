@@ -139,6 +139,7 @@ class MemoryHolderTest extends KnotLine {
         Reservation[] reservation = new Reservation[1];
         assertThat(call.request(
                         null, // in no turn, as a nested call
+                        "",
                         true,
                         () -> reservation[0] =
                                 set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
@@ -195,6 +196,7 @@ class MemoryHolderTest extends KnotLine {
         Reservation second = input(set, a);
         assertThat(a.request(
                         set.gate(),
+                        "",
                         false,
                         () -> set.reserveNow(ReservationRequest.of(HALF).asPersistent())))
                 .isFalse();
@@ -207,7 +209,7 @@ class MemoryHolderTest extends KnotLine {
     private static Thread inTurn(PoolSet set, MemoryHolder call, Runnable requests) {
         return Thread.ofPlatform().start(() -> {
             try {
-                call.request(set.gate(), true, requests);
+                call.request(set.gate(), "", true, requests);
             } catch (IreeException e) {
                 assertThat(e.code()).isEqualTo(StatusCode.CANCELLED);
             }

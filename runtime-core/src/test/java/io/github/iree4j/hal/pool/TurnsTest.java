@@ -404,6 +404,7 @@ class TurnsTest extends KnotLine {
     private void addInput(MemoryHolder call) {
         assertThat(call.request(
                         set.gate(),
+                        "",
                         true,
                         () -> set.reserveNow(ReservationRequest.of(LITTLE).asPersistent())))
                 .isTrue();

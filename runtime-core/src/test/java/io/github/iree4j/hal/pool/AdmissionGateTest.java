@@ -53,6 +53,19 @@ class AdmissionGateTest extends GateLine {
         assertThat(gate.waiting()).isZero();
     }
 
+    /** The larger of the two is not even tried, since a smaller one of another program has found no room. */
+    @Test
+    void aSmallerCallOfAProgramThatAsksForOrderStaysBehindALargerOne() {
+        call("a", 80);
+        call("other", 50);
+        gate.join("p", true, new Need(60), false, _ -> entered.add("large"));
+        gate.join("p", true, new Need(10), false, _ -> entered.add("small"));
+        assertThat(entered).containsExactly("a");
+        exit("a");
+        exit("other");
+        assertThat(entered).containsExactly("a", "other", "large", "small");
+    }
+
     @Test
     void theFirstInLineIsOvertakenAFewTimes() {
         call("a", 80);

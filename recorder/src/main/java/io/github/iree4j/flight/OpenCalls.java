@@ -29,11 +29,14 @@ final class OpenCalls {
         return calls.size();
     }
 
-    /** Describes a point, for example {@code timeline 6 'upload-finished' at 1}. */
+    /** Describes a point, for example {@code timeline 6 'upload-finished' at 1}; empty for none. */
     String describe(@Nullable Point point) {
-        String name = point == null ? null : timelines.get(point.timeline());
+        if (point == null) {
+            return "";
+        }
+        String name = timelines.get(point.timeline());
         return name == null
-                ? String.valueOf(point)
+                ? point.toString()
                 : "timeline %d '%s' at %d".formatted(point.timeline(), name, point.value());
     }
 

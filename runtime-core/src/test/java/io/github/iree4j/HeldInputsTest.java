@@ -1,5 +1,8 @@
 package io.github.iree4j;
 
+import static io.github.iree4j.InputsInLineTest.await;
+import static io.github.iree4j.InputsInLineTest.awaitInput;
+import static io.github.iree4j.InputsInLineTest.blocking;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -10,8 +13,6 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.module.Export;
-import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -21,9 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +41,7 @@ class HeldInputsTest {
     private static final float[] LARGE = new float[128]; // 8 units
 
     private final List<Buffer> taken = new ArrayList<>();
+    private IntSupplier code = () -> 0;
 
     private static IreeRuntime open() {
         return open(Duration.ofMinutes(5));
@@ -80,33 +80,13 @@ class HeldInputsTest {
     /** Takes memory of a device, except for some units. */
     private void takeAllBut(Device device, int units) {
         while (live(device) < LIMIT - units * UNIT) {
-            try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
-                    Fence done = Fence.at(timeline, 1)) {
-                taken.add(device.queue(0).alloca(null, done, BufferParams.DEFAULT, UNIT, 0));
-                done.await();
-            }
+            taken.add(InputsInLineTest.take(device.queue(0), BufferParams.DEFAULT, UNIT));
         }
     }
 
     private void giveBack() {
         taken.forEach(Buffer::close);
         taken.clear();
-    }
-
-    private static void await(String what, BooleanSupplier condition) {
-        long begun = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - begun).as(what).isLessThan(30_000_000_000L);
-            Thread.onSpinWait();
-        }
-    }
-
-    private static void awaitInput(Device device) {
-        await("an input in line", () -> device.allocator().poolStatistics().waiting() > 0);
-    }
-
-    private static <T> CompletableFuture<T> apart(Supplier<T> call) {
-        return CompletableFuture.supplyAsync(call, Thread::startVirtualThread);
     }
 
     /** How a call behind the waiting one ends. */
@@ -130,7 +110,7 @@ class HeldInputsTest {
             awaitInput(runtime.device());
             long committed = committed(runtime.device());
             CompletableFuture<Results> second = end == End.TIMEOUT
-                    ? apart(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR))
+                    ? blocking(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR))
                     : add.submit(null, signal, FOUR, FOUR);
             await("both calls", () -> program.activeCalls() == 2);
             switch (end) {
@@ -184,7 +164,7 @@ class HeldInputsTest {
             takeAllBut(runtime.device(), 0);
             CompletableFuture<Results> first = add.invokeAsync(FOUR, FOUR);
             awaitInput(runtime.device());
-            CompletableFuture<Results> second = apart(() -> add.invoke(FOUR, FOUR));
+            CompletableFuture<Results> second = blocking(() -> add.invoke(FOUR, FOUR));
             await("both calls", () -> program.pendingCalls(3).size() == 2);
             assertThat(program.cancelCall(program.pendingCalls(2).getLast().id()))
                     .isTrue();
@@ -237,25 +217,10 @@ class HeldInputsTest {
         }
     }
 
-    /** A module with a function that runs any code. */
-    @IreeModule("custom")
-    static final class Code {
-        private IntSupplier code = () -> 0;
-
-        @Export("twice")
-        int twice(int value) {
-            return code.getAsInt();
-        }
-
-        @Export("double")
-        Tensor same(Tensor value) {
-            return value;
-        }
-    }
-
-    private static Program around(IreeRuntime runtime, Code code) {
+    /** A program with a function that runs {@link #code}. */
+    private Program around(IreeRuntime runtime) {
         return runtime.load(ProgramOptions.builder()
-                .module(JavaModule.of(code))
+                .module(JavaModule.of(new AdmissionTest.Nested(_ -> code.getAsInt())))
                 .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
                 .device("a")
                 .build());
@@ -270,18 +235,17 @@ class HeldInputsTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void nestedCallsOfAProgramWithStateAreMadeInTheOrderOfSubmission(boolean blocks) {
-        Code code = new Code();
         try (IreeRuntime runtime = open();
                 Program state = load(runtime, "cpu/state_tensor");
-                Program outer = around(runtime, code)) {
+                Program outer = around(runtime)) {
             ProgramFunction add = state.function("add");
             ProgramFunction get = state.function("get");
             add.invoke((Object) FOUR).close();
             float before = first(get.invoke());
             outer.function("main").invoke(1, FOUR).close();
             List<Float> got = new ArrayList<>();
-            code.code = () -> {
-                apart(() -> {
+            code = () -> {
+                blocking(() -> {
                             takeAllBut(runtime.device(), 0);
                             return 0;
                         })
@@ -309,20 +273,19 @@ class HeldInputsTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aNestedCallElsewhereIsNotMadeBehindACallThatLacksMemoryOfTheOuterCall(boolean blocks) {
-        Code code = new Code();
         try (IreeRuntime runtime = open();
                 Program inner = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu/add.vmfb"))
                         .device("b")
                         .build());
-                Program outer = around(runtime, code)) {
+                Program outer = around(runtime)) {
             ProgramFunction add = inner.function("add");
             add.invoke(FOUR, FOUR).close();
             outer.function("main").invoke(1, FOUR).close();
             List<CompletableFuture<Results>> strangers = new ArrayList<>();
-            code.code = () -> {
+            code = () -> {
                 takeAllBut(runtime.device("b"), 1); // the outer call's
-                strangers.add(apart(() -> add.invokeAsync(FOUR, FOUR)).join());
+                strangers.add(blocking(() -> add.invokeAsync(FOUR, FOUR)).join());
                 awaitInput(runtime.device("b"));
                 try {
                     (blocks
@@ -349,13 +312,12 @@ class HeldInputsTest {
     /** The outer call waits for the second, which is made behind the first, which lacks memory of the outer call. */
     @Test
     void aNestedCallBehindOneThatLacksMemoryOfTheOuterCallIsMadeSoon() {
-        Code code = new Code();
         try (IreeRuntime runtime = open(Duration.ofMillis(50)); // the program might give up its state
                 Program state = load(runtime, "cpu/state_tensor");
-                Program outer = around(runtime, code)) {
+                Program outer = around(runtime)) {
             state.function("add").invoke((Object) FOUR).close();
             outer.function("main").invoke(1, FOUR).close();
-            code.code = () -> {
+            code = () -> {
                 takeAllBut(runtime.device(), 0); // the outer call's
                 CompletableFuture<Results> first = state.function("add").invokeAsync((Object) FOUR);
                 awaitInput(runtime.device());
@@ -429,13 +391,8 @@ class HeldInputsTest {
                 Program other = load(runtime, "cpu/add")) {
             limited.function("add").invoke(FOUR, FOUR).close();
             other.function("add").invoke(FOUR, FOUR).close();
-            Buffer quota;
-            try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
-                    Fence done = Fence.at(timeline, 1)) {
-                BufferParams params = BufferParams.DEFAULT.withConsumer("limited");
-                quota = runtime.device().queue(0).alloca(null, done, params, 4 * UNIT, 0);
-                done.await();
-            }
+            BufferParams params = BufferParams.DEFAULT.withConsumer("limited");
+            Buffer quota = InputsInLineTest.take(runtime.device().queue(0), params, 4 * UNIT);
             CompletableFuture<Results> first = limited.function("add").invokeAsync(FOUR, FOUR);
             awaitInput(runtime.device());
             takeAllBut(runtime.device(), 0);

@@ -11,8 +11,6 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.module.Export;
-import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -27,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,13 +89,14 @@ class InputsInLineTest {
                 .overlappingCalls(overlaps)
                 .build());
         check(program.function("add").invoke(FOUR, FOUR));
-        unforeseen = take(device().queue(0), LIMIT - UNIT);
+        unforeseen = take(device().queue(0), BufferParams.DEFAULT, LIMIT - UNIT);
     }
 
-    private static Buffer take(DeviceQueue queue, long bytes) {
+    /** Takes memory in queue order; outside of a call, unknown to the gate. */
+    static Buffer take(DeviceQueue queue, BufferParams params, long bytes) {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence taken = Fence.at(timeline, 1)) {
-            Buffer buffer = queue.alloca(null, taken, BufferParams.DEFAULT, bytes, 0);
+            Buffer buffer = queue.alloca(null, taken, params, bytes, 0);
             taken.await();
             return buffer;
         }
@@ -123,10 +123,17 @@ class InputsInLineTest {
         }
     }
 
-    private void awaitWaiting(int requests) {
-        while (device().allocator().poolStatistics().waiting() < requests) {
+    /** Waits for a condition, within a limit: JUnit's limit does not end a loop. */
+    static void await(String what, BooleanSupplier condition) {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - begun).as(what).isLessThan(30_000_000_000L);
             Thread.onSpinWait();
         }
+    }
+
+    static void awaitInput(Device device) {
+        await("an input in line", () -> device.allocator().poolStatistics().waiting() > 0);
     }
 
     private static boolean after(Way way) {
@@ -143,7 +150,7 @@ class InputsInLineTest {
         };
     }
 
-    private static <T> CompletableFuture<T> blocking(Supplier<T> call) {
+    static <T> CompletableFuture<T> blocking(Supplier<T> call) {
         return CompletableFuture.supplyAsync(call, Thread::startVirtualThread);
     }
 
@@ -160,7 +167,7 @@ class InputsInLineTest {
                 assertThat(device().allocator().poolStatistics().waiting()).isZero();
                 timeline.semaphore().signal(1);
             }
-            awaitWaiting(1);
+            awaitInput(device());
             if (way != Way.BLOCKING && way != Way.WITHIN_A_LIMIT) { // the caller has the arrays back
                 Arrays.fill(left, -1);
                 Arrays.fill(right, -1);
@@ -177,7 +184,7 @@ class InputsInLineTest {
         load("cpu", false);
         Tensor given = Tensor.of(FOUR.clone(), 4);
         CompletableFuture<Results> call = program.function("add").invokeAsync(given.transfer(), FOUR.clone());
-        awaitWaiting(1);
+        awaitInput(device());
         assertThatExceptionOfType(IreeException.class).isThrownBy(given::toFloatArray);
         unforeseen.close();
         check(call.join());
@@ -202,7 +209,7 @@ class InputsInLineTest {
     @EnumSource
     void aWaitThatIsEndedLeavesNothing(End end) {
         load("cpu", false);
-        Buffer rest = take(device().queue(0), UNIT);
+        Buffer rest = take(device().queue(0), BufferParams.DEFAULT, UNIT);
         ProgramFunction add = program.function("add");
         Thread[] caller = new Thread[1];
         CompletableFuture<Results> call = switch (end) {
@@ -214,7 +221,7 @@ class InputsInLineTest {
             case CANCEL, FUTURE_BY_NUMBER -> add.invokeAsync(FOUR, FOUR);
             case TIMEOUT -> blocking(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR));
         };
-        awaitWaiting(1);
+        awaitInput(device());
         switch (end) {
             case INTERRUPT -> caller[0].interrupt();
             case CANCEL -> call.cancel(false);
@@ -232,9 +239,7 @@ class InputsInLineTest {
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(end.code));
         }
-        while (program.activeCalls() > 0) {
-            Thread.onSpinWait(); // the caller learns of the end first
-        }
+        await("the end of the call", () -> program.activeCalls() == 0); // the caller learns of the end first
         assertThat(device().allocator().poolStatistics().waiting()).isZero();
         assertThat(device().allocator().statistics().bytesLive()).isEqualTo(LIMIT);
         rest.close();
@@ -249,7 +254,7 @@ class InputsInLineTest {
         try (Timeline timeline = runtime.createTimeline();
                 Fence unused = timeline.at(1)) {
             CompletableFuture<Results> call = call(way, unused, FOUR, FOUR);
-            awaitWaiting(1);
+            awaitInput(device());
             program.close();
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(call::join)
@@ -259,31 +264,24 @@ class InputsInLineTest {
         }
     }
 
-    /** A module whose functions hold memory that nobody foresees. */
-    @IreeModule("custom")
-    static final class Unforeseen {
-        private final DeviceQueue queue;
-        private final boolean hidden; // whether the memory is not even known as the call's, so that nothing is learnt
-        private Runnable meanwhile = () -> {};
-
-        Unforeseen(DeviceQueue queue, boolean hidden) {
-            this.queue = queue;
-            this.hidden = hidden;
-        }
-
-        @Export("twice")
-        int twice(int units) {
-            try (Buffer more =
-                    hidden ? blocking(() -> take(queue, units * UNIT)).join() : take(queue, units * UNIT)) {
+    /**
+     * A program whose calls hold some units of memory that nobody foresees.
+     *
+     * @param hidden whether the memory is not even known as the call's, so that nothing is learnt
+     */
+    private static Program unforeseen(IreeRuntime runtime, boolean hidden, Runnable meanwhile) {
+        DeviceQueue queue = runtime.device().queue(0);
+        AdmissionTest.Nested module = new AdmissionTest.Nested(units -> {
+            Supplier<Buffer> taking = () -> take(queue, BufferParams.DEFAULT, units * UNIT);
+            try (Buffer more = hidden ? blocking(taking).join() : taking.get()) {
                 meanwhile.run();
                 return (int) (more.length() / UNIT);
             }
-        }
-
-        @Export("double")
-        Tensor same(Tensor value) {
-            return value;
-        }
+        });
+        return runtime.load(ProgramOptions.builder()
+                .module(JavaModule.of(module))
+                .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                .build());
     }
 
     /** The inner call lacks memory held by the outer call, which waits for the inner call: nobody else can release any. */
@@ -292,9 +290,8 @@ class InputsInLineTest {
     void anInputOfACallThatTheHolderOfTheMemoryWaitsForFailsSoon(int units) {
         load("cpu", false);
         unforeseen.close();
-        Unforeseen module = new Unforeseen(device().queue(0), false);
         List<Results> wrong = new ArrayList<>();
-        module.meanwhile = () -> {
+        Runnable meanwhile = () -> {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> wrong.add(program.function("add").invoke(FOUR, FOUR)))
                     .withMessageContaining("calls that wait for this one hold what it lacks")
@@ -304,19 +301,12 @@ class InputsInLineTest {
                             program.function("add").invokeAsync(FOUR, FOUR).join()))
                     .withMessageContaining("calls that wait for this one hold what it lacks");
         };
-        try (Program outer = load(module)) {
+        try (Program outer = unforeseen(runtime, false, meanwhile)) {
             try (Results results = outer.function("main").invoke(units, FOUR)) {
                 assertThat(results.intValue(0)).isEqualTo(units);
             }
         }
         assertThat(wrong).isEmpty();
-    }
-
-    private Program load(Unforeseen module) {
-        return runtime.load(ProgramOptions.builder()
-                .module(JavaModule.of(module))
-                .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
-                .build());
     }
 
     /**
@@ -326,7 +316,7 @@ class InputsInLineTest {
     @Test
     void everyCallIsAnsweredBesideCallsThatHoldMoreThanForeseen() throws Exception {
         program = runtime.load(Fixtures.file("3.13.0/cpu/nothing.vmfb"));
-        unforeseen = take(device().queue(0), UNIT);
+        unforeseen = take(device().queue(0), BufferParams.DEFAULT, UNIT);
         long seed = Effort.seed(InputsInLineTest.class, "needs", 1);
         int callers = 6;
         int most = 4;
@@ -336,10 +326,7 @@ class InputsInLineTest {
             CyclicBarrier start = new CyclicBarrier(callers);
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < callers; i++) {
-                Program own = tight.load(ProgramOptions.builder()
-                        .module(JavaModule.of(new Unforeseen(tight.device().queue(0), true)))
-                        .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
-                        .build());
+                Program own = unforeseen(tight, true, () -> {});
                 programs.add(own);
                 ProgramFunction main = own.function("main");
                 main.invoke(1, FOUR).close();

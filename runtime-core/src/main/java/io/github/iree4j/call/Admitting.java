@@ -148,7 +148,7 @@ final class Admitting {
     private void ask() {
         if (next == asks.size()) { // nothing to ask for, or the right is given and memory was short
             watch();
-            decide();
+            makeSoon();
             return;
         }
         MemoryNeed need = asks.get(next++);
@@ -157,7 +157,7 @@ final class Admitting {
                 .join(program.memory().consumer(), !program.overlaps(), need.estimate(size), ahead != null, given -> {
                     holder.admitted(given);
                     if (isLast) {
-                        decide();
+                        makeSoon();
                     } else {
                         CallThreads.start("iree4j-memory", this::ask); // the gate is locked in this callback
                     }
@@ -169,7 +169,8 @@ final class Admitting {
         watch();
     }
 
-    private void decide() {
+    /** Makes an admitted or postponed call soon, behind the calls admitted before. */
+    void makeSoon() {
         Objects.requireNonNull(held).make(this::make, holder, isBrief());
     }
 
@@ -194,15 +195,10 @@ final class Admitting {
         isMade = true;
     }
 
-    /** Takes an admitted call out of the order of calls, during an attempt to make the call; the call can be cancelled until {@link #again}. */
+    /** Takes an admitted call out of the order of calls, during an attempt to make the call; the call can be cancelled until {@link #makeSoon}. */
     void postpone() {
         isBeingMade = false;
         isDecided.set(false);
-    }
-
-    /** Makes a postponed call, behind the calls admitted meanwhile. */
-    void again() {
-        decide();
     }
 
     /** Whether the inputs are on the device in the time for starting a thread. */

@@ -241,7 +241,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     @Override
     public void forEachOpen(SchedulingDomain.CallVisitor visitor) {
         underWay.describe(Integer.MAX_VALUE, (function, state, since, waits, number, unchanged) -> {
-            visitor.open(function, number, state.name(), since, waits);
+            visitor.open(name, function, number, state.name(), since, waits);
             return number;
         });
     }

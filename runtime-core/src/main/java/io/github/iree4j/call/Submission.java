@@ -236,8 +236,9 @@ final class Submission<R> {
                 call.inLine();
                 whenAdmitted(ours, () -> next.accept(wait));
             } else {
-                // Off the signalling thread: the last user of a closed program frees the program.
-                future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
+                failSoon(
+                        failure,
+                        ours); // off the signalling thread: the last user of a closed program frees the program
             }
         });
         wait.release(); // a waiting call keeps no fence open
@@ -276,7 +277,7 @@ final class Submission<R> {
             call.inLine();
             next.run();
         } catch (RuntimeException | Error e) {
-            future.conclude("iree4j-end " + function.fullName(), () -> fail(failure(e), ours));
+            failSoon(failure(e), ours);
         }
         return Admitting.Outcome.DONE;
     }
@@ -286,15 +287,15 @@ final class Submission<R> {
         Fence after = Objects.requireNonNull(terms.after());
         call.waitsFor(after, CallState.BEFORE_INPUTS);
         admitting.postpone();
-        postponed = after.whenReached(
-                failure -> { // the end of the call is decided by its place in line alone
-                    if (failure == null) {
-                        call.waitsForMemory();
-                        admitting.again();
-                    } else if (admitting.cancel()) {
-                        future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
-                    }
-                });
+        // The place in line alone decides about the end of the call.
+        postponed = after.whenReached(failure -> {
+            if (failure == null) {
+                call.waitsForMemory();
+                admitting.makeSoon();
+            } else if (admitting.cancel()) {
+                failSoon(failure, ours);
+            }
+        });
         lookAgain();
     }
 
@@ -303,8 +304,13 @@ final class Submission<R> {
         try {
             making.run();
         } catch (RuntimeException | Error e) {
-            future.conclude("iree4j-end " + function.fullName(), () -> fail(failure(e), ours));
+            failSoon(failure(e), ours);
         }
+    }
+
+    /** Fails the call on a thread where arbitrary code may run. */
+    private void failSoon(IreeException cause, List<RefCounted> ours) {
+        future.conclude("iree4j-end " + function.fullName(), () -> fail(cause, ours));
     }
 
     /** Whether the call is made before the fence at which the inputs have their contents. */

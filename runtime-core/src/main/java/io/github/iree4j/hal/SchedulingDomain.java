@@ -65,13 +65,20 @@ public final class SchedulingDomain {
         /**
          * Receives a call.
          *
+         * @param program the program's name
          * @param function the function's full name, for example {@code module.add}
          * @param number the call's number in this process, above 0
          * @param state the name of the call's state, for example {@code SUSPENDED}
          * @param since the time since the call began
          * @param waits points of timelines awaited and not reached; none when the call waits for no point
          */
-        void open(String function, long number, String state, Duration since, List<PendingOperation.Wait> waits);
+        void open(
+                String program,
+                String function,
+                long number,
+                String state,
+                Duration since,
+                List<PendingOperation.Wait> waits);
     }
 
     /** Counts merges of frontiers. */

@@ -90,8 +90,6 @@ public final class AdmissionGate {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
 
-    private final InputTurn inputs = new InputTurn();
-
     private final Object lock = new Object(); // innermost
     // ready calls, by age; guarded by lock, as are the next fields
     private final List<Admission> line = new ArrayList<>();
@@ -119,10 +117,9 @@ public final class AdmissionGate {
         return shares.quota(consumer);
     }
 
-    /** The turn of the calls of a consumer whose inputs wait for memory; a consumer with a quota has its own, since it may wait for that. */
+    /** The turn of a consumer's calls whose inputs wait for memory; consumers may wait for their quotas, so each quota has a turn. */
     InputTurn inputs(String consumer) {
-        Share quota = shares.quota(consumer);
-        return quota == null ? inputs : quota.inputs;
+        return shares.limit(shares.quota(consumer)).inputs;
     }
 
     /**

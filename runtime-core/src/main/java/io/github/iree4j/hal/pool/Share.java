@@ -14,7 +14,7 @@ final class Share {
      */
     private static final int AHEAD = 4;
 
-    final InputTurn inputs = new InputTurn(); // of the consumer's calls, for a quota
+    final InputTurn inputs = new InputTurn();
 
     private final long limit;
     private final long shared;

@@ -26,7 +26,7 @@ final class Shares {
         return quotas.isEmpty() ? null : quotas.get(consumer);
     }
 
-    /** The share to be shut: the quota, or the limit of the device for null. */
+    /** The limit of a consumer's calls: the quota, or the limit of the device for null. */
     Share limit(@Nullable Share quota) {
         return quota == null ? all : quota;
     }

@@ -153,5 +153,5 @@ function describeCalls(calls, label) {
   const oldest = calls.reduce((found, each) => (each.age > found.age ? each : found));
   const waits = oldest.waits.map(({ timeline, value }) => `${label(timeline)} ≥ ${value}`).join(", ");
   const state = oldest.state.toLowerCase().replaceAll("_", " ");
-  return ` ${calls.length} call${calls.length === 1 ? " was" : "s were"} in progress, the oldest for ${(oldest.age / 1e9).toFixed(1)} s: ${oldest.function}, ${state}${waits === "" ? "" : `, waits for ${waits}`}.`;
+  return ` ${calls.length} call${calls.length === 1 ? " was" : "s were"} in progress, the oldest for ${(oldest.age / 1e9).toFixed(1)} s: ${oldest.function} of ${oldest.program}, ${state}${waits === "" ? "" : `, waits for ${waits}`}.`;
 }

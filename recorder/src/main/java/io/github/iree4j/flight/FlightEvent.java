@@ -80,12 +80,21 @@ public sealed interface FlightEvent {
      * A call in progress when the recording was taken, whether or not the call has submitted operations.
      *
      * @param call its number
+     * @param program the program's name
      * @param function the function's full name
      * @param state the state of the call, for example {@code SUSPENDED}: a name of {@code PendingCall.State}
      * @param age nanoseconds since the call began, perhaps before the recorder was opened
      * @param waits the points awaited and not reached
      */
-    record Call(long sequence, long time, long call, String function, String state, long age, List<Point> waits)
+    record Call(
+            long sequence,
+            long time,
+            long call,
+            String program,
+            String function,
+            String state,
+            long age,
+            List<Point> waits)
             implements FlightEvent {}
 
     /**

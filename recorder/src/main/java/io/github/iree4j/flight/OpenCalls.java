@@ -19,7 +19,7 @@ final class OpenCalls {
             switch (each) {
                 case FlightEvent.Call call -> calls.add(call);
                 case FlightEvent.NamedTimeline named -> timelines.put(named.timeline(), named.name());
-                default -> {} // told by the graph
+                default -> {} // of operations and memory
             }
         }
         calls.sort(Comparator.comparingLong(FlightEvent.Call::age).reversed());
@@ -44,16 +44,21 @@ final class OpenCalls {
     List<String> explain(OperationGraph graph, int most) {
         List<String> lines = new ArrayList<>();
         for (FlightEvent.Call call : calls.subList(0, Math.min(most, calls.size()))) {
-            lines.add("call %d of %s for %s, %s"
+            lines.add("call %d of %s of program '%s' for %s, %s"
                     .formatted(
                             call.call(),
                             call.function(),
+                            call.program(),
                             Explanation.duration(call.age()),
                             call.state().toLowerCase(Locale.ROOT).replace('_', ' ')));
             for (Point point : call.waits()) {
                 RecordedOperation signaller = graph.signaller(point);
-                lines.add("  waits for %s, signalled by %s"
-                        .formatted(describe(point), signaller == null ? "nobody in the recording" : signaller));
+                lines.add("  waits for %s, %s"
+                        .formatted(
+                                describe(point),
+                                signaller == null
+                                        ? "signalled by nobody in the recording"
+                                        : "to be signalled by " + signaller));
             }
         }
         return lines;

@@ -52,14 +52,21 @@ final class OpenRecords {
     }
 
     /** Adds a call in progress. */
-    void call(String function, long number, String state, Duration age, List<PendingOperation.Wait> waits) {
+    void call(
+            String program,
+            String function,
+            long number,
+            String state,
+            Duration age,
+            List<PendingOperation.Wait> waits) {
         if (calls == MAXIMUM) {
             return;
         }
         calls++;
         List<PendingOperation.Wait> kept = waits.subList(0, Math.min(waits.size(), RecordingObserver.MAXIMUM_POINTS));
-        records.begin(RecordType.CALL, 5 + 2 * kept.size(), cut, until);
+        records.begin(RecordType.CALL, 6 + 2 * kept.size(), cut, until);
         records.put(number);
+        records.put(definitions.name(program));
         records.put(definitions.name(function));
         records.put(definitions.name(state));
         records.put(age.toNanos());

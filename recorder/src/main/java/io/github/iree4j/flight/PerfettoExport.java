@@ -17,8 +17,8 @@ import java.util.Map;
 /**
  * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
  * queue overlap, and a counter for the memory of each pool. An operation that has not ended is a slice without an end,
- * from the submission on; an operation of which the end is not known is left out. Flows are only the direct waits, no more than
- * {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
+ * from the submission on; an operation whose end is not known is left out. Flows are only the direct waits, no more
+ * than {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
  */
 final class PerfettoExport {
     /** The most flows written; the longest waits are kept. */

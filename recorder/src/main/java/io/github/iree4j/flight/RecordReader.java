@@ -79,10 +79,11 @@ final class RecordReader {
 
     private FlightEvent.Call call(long sequence, long time) {
         long call = number();
+        String program = name();
         String function = name();
         String state = name();
         long age = number();
-        return new FlightEvent.Call(sequence, time, call, function, state, age, points(fence()));
+        return new FlightEvent.Call(sequence, time, call, program, function, state, age, points(fence()));
     }
 
     private FlightEvent.Reserved reserved(long sequence, long time) {

@@ -48,7 +48,7 @@ final class RecordType {
     static final int OPEN = 13;
 
     /**
-     * call, function, state, nanoseconds since the call began, waits; then (timeline, value) of each wait. For a call in
+     * call, program, function, state, nanoseconds since the call began, waits; then (timeline, value) of each wait. For a call in
      * progress when the recording was taken. Since version 3.
      */
     static final int CALL = 14;

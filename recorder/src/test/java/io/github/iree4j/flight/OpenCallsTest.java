@@ -92,6 +92,7 @@ class OpenCallsTest {
             CompletableFuture<Results> hanging = program.function("add").submit(after, null, FOUR, FOUR);
             overwrite();
             assertThat(calls()).singleElement().satisfies(call -> {
+                assertThat(call.program()).isEqualTo("add");
                 assertThat(call.function()).isEqualTo("module.add");
                 assertThat(call.state()).isEqualTo("BEFORE_INPUTS");
                 assertThat(call.waits())
@@ -105,7 +106,8 @@ class OpenCallsTest {
                     .formatted(timeline.semaphore().id());
             assertThat(explain(FlightRecording.read(file)))
                     .anyMatch(line -> line.equals("1 call was in progress:"))
-                    .anyMatch(line -> line.contains("of module.add for") && line.endsWith("before inputs"))
+                    .anyMatch(line ->
+                            line.contains("of module.add of program 'add' for") && line.endsWith("before inputs"))
                     .anyMatch(line -> line.endsWith(point));
             timeline.semaphore().signal(1);
             hanging.join().close();

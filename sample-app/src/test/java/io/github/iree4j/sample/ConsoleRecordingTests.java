@@ -121,13 +121,20 @@ class ConsoleRecordingTests extends ConsoleTests {
                     { number: 13, time: 6.1e9, kind: 'over', values: { operation: 3, status: 'OK', message: '', frontier: {} } },
                   ], open: [
                     { submitted: 1e9, values: { operation: 1, queue: 'q', name: 'barrier', call: 7, function: 'm.f', waits: [{ timeline: 9, value: 1 }], signals: [] } },
+                  ], timelines: [{ timeline: 9, name: 'upload-finished' }], calls: [
+                    { call: 8, program: 'p', function: 'm.g', state: 'RUNNING', age: 1e9, waits: [] },
+                    { call: 7, program: 'p', function: 'm.f', state: 'BEFORE_INPUTS', age: 5e9, waits: [{ timeline: 9, value: 1 }] },
                   ] };
-                  const schedule = new Schedule(recordingRun([page]));
-                  return schedule.operations.map((op) => `${op.id} ${schedule.stateOf(op, schedule.finalTick)} ${op.note}`.trim());
+                  const run = recordingRun([page]);
+                  const schedule = new Schedule(run);
+                  return schedule.operations.map((op) => `${op.id} ${schedule.stateOf(op, schedule.finalTick)} ${op.note}`.trim())
+                    .concat(Object.keys(run.ops[1].wait), run.description.split('left out. ')[1]);
                 })""");
         assertThat(shown)
                 .asString()
-                .isEqualTo("[fill #3 done, barrier #1 waiting call 7 of m.f, submitted 5.0 s before]");
+                .isEqualTo(
+                        "[fill #3 done, barrier #1 waiting call 7 of m.f, submitted 5.0 s before, upload-finished,"
+                                + " 2 calls were in progress, the oldest for 5.0 s: m.f of p, before inputs, waits for upload-finished ≥ 1.]");
     }
 
     /** A recorder may have more than a page can show: why nothing moves now is at the end. */

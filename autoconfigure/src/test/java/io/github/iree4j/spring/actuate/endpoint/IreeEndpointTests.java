@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.FlightEvent;
 import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.spring.IreeEvents;
@@ -21,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -132,6 +136,42 @@ class IreeEndpointTests {
     }
 
     @Test
+    void theLastPageOfARecordingNamesWhatIsInProgress(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withPropertyValues("iree.recorder.enabled=true", "iree.advanced.recorder.bytes=2MB")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+                    try (Timeline timeline = runtime.createTimeline("upload");
+                            Fence one = timeline.at(1);
+                            Program program = runtime.load(adder)) {
+                        runtime.device().queue(0).barrier(one, null, 0);
+                        CompletableFuture<Results> call =
+                                program.function("add").submit(one, null, 1, 2);
+                        long id = timeline.semaphore().id();
+                        RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null);
+                        assertThat(page.events())
+                                .extracting(RecordingDescriptor.Event::kind)
+                                .containsOnly("submitted", "decided");
+                        assertThat(page.open()).hasSize(1);
+                        assertThat(page.calls()).singleElement().satisfies(each -> {
+                            assertThat(each.program()).isEqualTo(program.name());
+                            assertThat(each.state()).isEqualTo("BEFORE_INPUTS");
+                            assertThat(each.waits())
+                                    .extracting(FlightEvent.Point::timeline)
+                                    .containsExactly(id);
+                        });
+                        assertThat(page.timelines()).singleElement().satisfies(each -> {
+                            assertThat(each.timeline()).isEqualTo(id);
+                            assertThat(each.name()).isEqualTo("upload");
+                        });
+                        timeline.semaphore().signal(1);
+                        call.join().close();
+                    }
+                });
+    }
+
+    @Test
     void recordingIsAbsentUnlessEnabled() {
         runner.run(context -> {
             assertThat(context).doesNotHaveBean(FlightRecorder.class);
@@ -147,7 +187,7 @@ class IreeEndpointTests {
         String opened = page.start().toString();
         WebEndpointResponse<String> run = recorded(laboratory, opened, 0L, page.cursor());
         assertThat(run.getStatus()).as(run.getBody()).isEqualTo(200);
-        assertThat(run.getBody()).contains("o1_barrier", "\"violations\": []");
+        assertThat(run.getBody()).contains("_barrier", "\"violations\": []");
         assertThat(recorded(laboratory, opened, 0L, 16_001L).getBody())
                 .contains("records 0 to 16001 are not 1 to 16000 of them");
         assertThat(recorded(laboratory, opened, 9_000L, 9_001L).getBody()).contains("no operations that ended");

@@ -190,10 +190,15 @@ class FixturesTest {
             assumeRuns(module.variant());
             for (int round = 0; round < (module.sequence() ? 1 : 2); round++) {
                 for (Call call : given.calls()) {
-                    check(program, call, module.tolerance());
+                    check(program, call, tolerance(module));
                 }
             }
         }
+    }
+
+    /** SPIR-V lets drivers round a product and a sum once, and NVIDIA's does so. */
+    private static double tolerance(FixtureManifest.Module module) {
+        return module.variant().startsWith("vulkan") ? Math.max(module.tolerance(), 2e-7) : module.tolerance();
     }
 
     private static void check(Program program, Call call, double tolerance) {

@@ -2,9 +2,6 @@ package io.github.iree4j.async;
 
 /** Lets a waiting thread do some of the awaited work before the thread sleeps. */
 final class HelpedWait {
-    /** About the cost of sleeping and being woken. */
-    private static final long SPIN_NANOS = 10_000;
-
     private static final int SPINS_PER_LOOK = 16;
 
     private HelpedWait() {}
@@ -38,7 +35,7 @@ final class HelpedWait {
                 }
                 if (outcome == WaitHelper.Outcome.WORKED) {
                     idleSince = now;
-                } else if (now - idleSince >= SPIN_NANOS) {
+                } else if (now - idleSince >= helper.spinNanos()) {
                     return false;
                 } else {
                     for (int i = 0; i < SPINS_PER_LOOK; i++) {

@@ -10,7 +10,7 @@ public interface WaitHelper {
     enum Outcome {
         /** There is nothing to do, and nothing in progress to join. */
         NOTHING,
-        /** There is nothing to do now; other threads are working, and there may be more within microseconds. */
+        /** There is nothing to do now; other threads or devices are working, and there may be more within microseconds. */
         BUSY,
         /** Some work was done. */
         WORKED
@@ -22,6 +22,16 @@ public interface WaitHelper {
      * @return the next step: sleep, look again for a while, or look again
      */
     Outcome help();
+
+    /**
+     * Returns how long looking again is worth while other threads or devices work: about the time in which a sleeping
+     * thread is woken.
+     *
+     * @return nanoseconds since the last piece of work
+     */
+    default long spinNanos() {
+        return 10_000;
+    }
 
     /**
      * Stops the help of this thread; work reserved for the thread is released to others. MUST NOT wait for anything,

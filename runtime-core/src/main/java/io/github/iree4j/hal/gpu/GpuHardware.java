@@ -262,6 +262,11 @@ final class GpuHardware implements StreamDriver {
         return false;
     }
 
+    @Override
+    public boolean isWatchedByWaiters() {
+        return true;
+    }
+
     /** Makes the waiting thread look. */
     void wakeWaiter() {
         Thread thread = waiter;

@@ -64,8 +64,9 @@ final class GpuLane implements Lane {
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
     private final RunRequests feeding = new RunRequests();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
-    private final GpuPoints points = new GpuPoints(); // guarded by its own monitor, like the next field
+    private final GpuPoints points = new GpuPoints(); // guarded by its own monitor, like the next two fields
     private long lastRemoved; // ticket of the last removed point; the thread will raise the timeline to this ticket
+    private long lastSeen; // last ticket whose event was seen complete
 
     // Owned by the feeding thread.
     private final GpuWords words = new GpuWords();
@@ -128,7 +129,13 @@ final class GpuLane implements Lane {
             throw e;
         }
         held.addAll(all);
-        feed();
+    }
+
+    @Override
+    public void give() {
+        if (!held.isEmpty()) {
+            feed();
+        }
     }
 
     /** Returns the number of submissions held back. */
@@ -148,10 +155,32 @@ final class GpuLane implements Lane {
         }
     }
 
-    /** Returns the last ticket with a completed event, whether or not the thread has noticed. */
+    /** Returns the last ticket with a completed event, whether or not the thread has noticed. Calls the driver without a lock. */
     long lastOver() {
-        synchronized (points) {
-            return Math.max(lastRemoved, points.lastOf(event -> device.isComplete(event.handle)));
+        for (; ; ) {
+            long last;
+            long ticket;
+            Event next;
+            synchronized (points) {
+                lastSeen = Math.max(lastSeen, lastRemoved);
+                last = lastSeen;
+                ticket = points.ticketFrom(last + 1);
+                next = points.at(last + 1);
+                if (next == null) {
+                    return last;
+                }
+                events.retain(next);
+            }
+            try {
+                if (!device.isComplete(next.handle)) {
+                    return last;
+                }
+            } finally {
+                events.release(next);
+            }
+            synchronized (points) {
+                lastSeen = Math.max(lastSeen, ticket);
+            }
         }
     }
 

@@ -2,7 +2,6 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
 import java.util.Arrays;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Submissions of a lane in flight: rising tickets, and the events recorded after the submissions. Guarded by the owner. */
@@ -93,27 +92,20 @@ final class GpuPoints {
         return event;
     }
 
-    /**
-     * Returns the last ticket in the leading run of submissions with events that pass a test; 0 when the oldest event
-     * fails.
-     *
-     * @param test of an event; not called again after the first false
-     */
-    long lastOf(Predicate<Event> test) {
-        long ticket = 0;
-        for (int i = head; i != tail; i++) {
-            Event event = events[slot(i)];
-            if (event == null || !test.test(event)) {
-                break;
-            }
-            ticket = tickets[slot(i)];
-        }
-        return ticket;
-    }
-
     /** Returns the event of the first submission with at least the given ticket; null for none. */
     @Nullable
     Event at(long ticket) {
+        int found = find(ticket);
+        return found == tail ? null : events[slot(found)];
+    }
+
+    /** Returns the first ticket of a submission that is at least the given one; 0 for none. */
+    long ticketFrom(long ticket) {
+        int found = find(ticket);
+        return found == tail ? 0 : tickets[slot(found)];
+    }
+
+    private int find(long ticket) {
         int low = head;
         int high = tail;
         while (low - high < 0) {
@@ -124,6 +116,6 @@ final class GpuPoints {
                 high = middle;
             }
         }
-        return low == tail ? null : events[slot(low)];
+        return low;
     }
 }

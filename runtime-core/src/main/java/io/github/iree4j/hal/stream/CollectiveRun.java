@@ -50,6 +50,7 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
     /** Submits the part to the lane. */
     void submit(TimelineWaits waits) {
         lane.submit(List.of(new Submission(waits, this, ticket)));
+        lane.give();
     }
 
     /** Starts watching for the end; not under a lock. */

@@ -175,9 +175,12 @@ final class HardwareQueue {
     }
 
     /** Submits only the signal of the next ticket, to wake its waiters. */
-    synchronized void nudge() {
-        submit(TimelineWaits.NONE, null, 0, null);
-        flush();
+    void nudge() {
+        synchronized (this) {
+            submit(TimelineWaits.NONE, null, 0, null);
+            flush();
+        }
+        lane.give();
     }
 
     /** Under the lock: signals from the host that everything up to a ticket is complete, because the hardware will not. */
@@ -205,8 +208,9 @@ final class HardwareQueue {
     int look() {
         long now = timeline.value();
         Ended ended = new Ended();
+        boolean more;
         synchronized (this) {
-            boolean more = now > reached;
+            more = now > reached;
             reached = Math.max(reached, now);
             more |= endBroken();
             if (more) {
@@ -214,6 +218,9 @@ final class HardwareQueue {
                     stream.reached(ended);
                 }
             }
+        }
+        if (more) {
+            lane.give();
         }
         return ended.tell();
     }

@@ -105,6 +105,7 @@ final class HardwareStream implements FifoBackend {
         synchronized (queue) {
             add(entry, ended);
         }
+        queue.lane.give();
         ended.tell();
         return true;
     }
@@ -180,6 +181,7 @@ final class HardwareStream implements FifoBackend {
         synchronized (queue) {
             queue.flush();
         }
+        queue.lane.give();
     }
 
     /** Reserves the tickets of an entry that may be submitted later; STREAM-1. */
@@ -437,6 +439,7 @@ final class HardwareStream implements FifoBackend {
             queue.endBroken();
             reached(ended);
         }
+        queue.lane.give();
         ended.tell();
     }
 

@@ -42,12 +42,19 @@ public interface Lane {
     }
 
     /**
-     * Passes submissions to the driver, all or none. One thread at a time; the tickets rise.
+     * Passes submissions to the driver, or adds them to the list of {@link #give}; all or none. One thread at a time, under
+     * the lock of the queue; the tickets rise.
      *
      * @param submissions in order, at least one submission
      * @throws IreeException if the driver refuses the submissions
      */
     void submit(List<Submission> submissions);
+
+    /**
+     * Passes listed submissions to the driver. Called after {@link #submit}, without the lock of the queue, so that a thread
+     * that ends earlier work does not wait for the driver. Must not throw.
+     */
+    default void give() {}
 
     /**
      * Reports submissions withheld from a lost device although other lanes may wait for their tickets. For lanes

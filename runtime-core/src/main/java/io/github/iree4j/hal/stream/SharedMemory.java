@@ -24,7 +24,7 @@ final class SharedMemory {
     static Buffer allocate(StreamDevice device, BufferParams params, long size) {
         device.checkOpen();
         StreamMemory memory = device.memory();
-        MemoryKind kind = memory.kind(params);
+        MemoryKind kind = memory.exportedKind(params);
         memory.request(params, kind, size); // checks
         return buffer(device, kind, params, memory.takeOutside(size, kind, true), size);
     }

@@ -83,6 +83,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
                 }
             }
         }
+        stream.queue().lane.give();
         ended.tell();
     }
 

@@ -7,6 +7,7 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.Proactor;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.async.WaitHelper;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.ChannelParams;
@@ -91,6 +92,7 @@ public final class StreamDevice implements Device {
      * hardware's last submission. Lanes are therefore also closed only once this submission has completed.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
+    private final WaitHelper helper = new CompletionHelper(work, hardware);
     private final UseGuard calls =
             new UseGuard(this::toString, this::driverUnused); // calls by threads that hold nothing else
     private final AtomicInteger users =
@@ -305,7 +307,8 @@ public final class StreamDevice implements Device {
         return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
                 .withInitialValue(initialValue)
                 .withScope(Device.scopeOf(flags))
-                .withHistoryCapacity(options.semaphoreHistory()));
+                .withHistoryCapacity(options.semaphoreHistory())
+                .withHelper(driver.isWatchedByWaiters() ? helper : null));
     }
 
     @Override

@@ -56,6 +56,16 @@ public interface StreamDriver extends AutoCloseable {
     void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos);
 
     /**
+     * Returns whether threads that wait for the device look for completions by themselves before they sleep: worth while
+     * where a look is quick, sees a completion at once, and takes no processor from the device's work.
+     *
+     * @return false unless overridden
+     */
+    default boolean isWatchedByWaiters() {
+        return false;
+    }
+
+    /**
      * Returns the number of accepted submissions kept on the host because the hardware cannot have them yet.
      *
      * @return 0 where the hardware has all submissions, as returned by this method unless overridden

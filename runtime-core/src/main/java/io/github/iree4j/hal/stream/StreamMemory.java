@@ -165,6 +165,17 @@ public final class StreamMemory {
     }
 
     /**
+     * Chooses a kind for memory to be exported. Drivers refuse to export a window onto device memory, so a mapping that is
+     * only a wish is not granted.
+     */
+    MemoryKind exportedKind(BufferParams params) {
+        MemoryKind wanted = kind(params);
+        boolean wish =
+                (params.memoryType() & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
+        return wish && wanted.equals(kinds.shared()) ? kinds.device() : wanted;
+    }
+
+    /**
      * Creates a request to the pools.
      *
      * @throws IreeException RESOURCE_EXHAUSTED when a single allocation cannot be so large

@@ -52,15 +52,13 @@ class GpuPointsTest {
                         .map(Point::event)
                         .findFirst()
                         .orElse(null));
-        long until = random.nextLong(last + 2);
-        long expected = 0;
-        for (Point each : model) {
-            if (each.event.handle > until) {
-                break;
-            }
-            expected = each.ticket;
-        }
-        assertThat(points.lastOf(event -> event.handle <= until)).isEqualTo(expected);
+        assertThat(points.ticketFrom(wanted))
+                .as("ticket from %d", wanted)
+                .isEqualTo(model.stream()
+                        .mapToLong(Point::ticket)
+                        .filter(each -> each >= wanted)
+                        .findFirst()
+                        .orElse(0));
     }
 
     @Test
@@ -70,6 +68,6 @@ class GpuPointsTest {
         assertThat(points.first()).isNull();
         assertThat(points.last()).isNull();
         assertThat(points.at(0)).isNull();
-        assertThat(points.lastOf(_ -> true)).isZero();
+        assertThat(points.ticketFrom(0)).isZero();
     }
 }

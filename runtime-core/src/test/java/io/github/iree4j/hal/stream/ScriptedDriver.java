@@ -57,10 +57,14 @@ final class ScriptedDriver implements StreamDriver {
     private final List<String> complaints = new CopyOnWriteArrayList<>();
     private boolean lost; // guarded by the lock, as the next
     private boolean held;
+    private boolean deaf;
     private volatile int closed;
 
     @Nullable
     String obstacle = "nothing is imported";
+
+    /** Whether threads that wait look for completions by themselves. */
+    boolean watched;
 
     DriverLimits limits = new DriverLimits(64, Long.MAX_VALUE, 0, 0);
 
@@ -119,6 +123,14 @@ final class ScriptedDriver implements StreamDriver {
     void hold(boolean on) {
         synchronized (lock) {
             held = on;
+            lock.notifyAll();
+        }
+    }
+
+    /** Has waits for timelines go on although a value is reached, or end again. */
+    void deafen(boolean on) {
+        synchronized (lock) {
+            deaf = on;
             lock.notifyAll();
         }
     }
@@ -222,6 +234,7 @@ final class ScriptedDriver implements StreamDriver {
     private final class ScriptedLane implements Lane {
         private final Timeline timeline = new Timeline(0);
         private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the lock, as the next
+        private final List<Submission> listed = new ArrayList<>();
         private long given; // the last ticket
 
         ScriptedLane() {
@@ -254,8 +267,16 @@ final class ScriptedDriver implements StreamDriver {
             synchronized (lock) {
                 checkNotLost();
                 checkOpen("submitted");
-                submissions.addAll(next);
+                listed.addAll(next);
                 given = next.getLast().ticket();
+            }
+        }
+
+        @Override
+        public void give() {
+            synchronized (lock) {
+                submissions.addAll(listed);
+                listed.clear();
                 lock.notifyAll();
             }
         }
@@ -478,7 +499,7 @@ final class ScriptedDriver implements StreamDriver {
         synchronized (lock) {
             while (true) {
                 checkNotLost();
-                for (int i = 0; i < count; i++) {
+                for (int i = 0; i < count && !deaf; i++) {
                     if (((Timeline) all[i]).value >= values[i]) {
                         return;
                     }
@@ -495,6 +516,11 @@ final class ScriptedDriver implements StreamDriver {
                 }
             }
         }
+    }
+
+    @Override
+    public boolean isWatchedByWaiters() {
+        return watched;
     }
 
     @Override

@@ -8,11 +8,13 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
@@ -32,6 +34,10 @@ import org.junit.jupiter.api.Test;
 
 /** Memory of the installed driver. */
 class VulkanMemoryTest {
+    /** Memory of the host: not the device's own, where the two differ. */
+    private static final BufferParams OF_HOST = new BufferParams(
+            MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+
     private StreamDevice device;
     private DeviceQueue queue;
 
@@ -81,7 +87,7 @@ class VulkanMemoryTest {
             MemorySegment around = arena.allocate(3 * 4096, 4096);
             around.fill((byte) 1);
             MemorySegment bytes = around.asSlice(4096 - 64, 4096 + 100); // across a page boundary
-            Buffer buffer = device.allocator().importHost(BufferParams.DEFAULT, bytes, owner);
+            Buffer buffer = device.allocator().importHost(OF_HOST, bytes, owner);
             assertThat(holders).hasValue(1);
             run(done -> queue.fill(null, done, buffer, 3, 4100, 7, 1, 0));
             assertThat(bytes.get(ValueLayout.JAVA_BYTE, 2)).isEqualTo((byte) 1);
@@ -100,7 +106,7 @@ class VulkanMemoryTest {
                 "the driver imports no host memory");
         Buffer buffer;
         try (Arena arena = Arena.ofShared()) {
-            buffer = device.allocator().importHost(BufferParams.DEFAULT, arena.allocate(4096, 4096), null);
+            buffer = device.allocator().importHost(OF_HOST, arena.allocate(4096, 4096), null);
         }
         try (buffer) {
             assertThatThrownBy(() -> run(done -> queue.fill(null, done, buffer, 0, 16, 7, 1, 0)))

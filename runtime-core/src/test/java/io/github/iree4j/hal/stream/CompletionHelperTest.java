@@ -1,0 +1,131 @@
+package io.github.iree4j.hal.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A thread that waits for a device sees by itself that the work is done: the thread of the driver's waits is deaf here. */
+@Timeout(60)
+class CompletionHelperTest {
+    private static final Duration LONG = Duration.ofSeconds(10);
+
+    private ScriptedDriver driver;
+    private StreamDevice device;
+
+    private void open(int queues) {
+        driver = new ScriptedDriver(queues, false);
+        driver.watched = true;
+        device = driver.open(DeviceOptions.builder().queueCount(queues), LONG);
+    }
+
+    @AfterEach
+    void isClosedWithoutTrace() {
+        driver.deafen(false);
+        device.close();
+        assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
+        assertThat(driver.leftovers()).isEmpty();
+    }
+
+    private void awaitEndOfWork() {
+        while (driver.isBusy()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void completedWorkIsSeenByTheThreadThatWaits(int queues) {
+        open(queues);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            for (int i = 1; i <= 20; i++) {
+                driver.deafen(true);
+                try (Fence done = Fence.at(timeline, i)) {
+                    device.queue(i % queues).fill(null, done, buffer, 0, 64, i, 4, 0);
+                    awaitEndOfWork();
+                    done.await(LONG);
+                }
+            }
+        }
+    }
+
+    @Test
+    void workBehindAGateIsNotWaitedForByLooking() {
+        open(1);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence gate = Fence.at(timeline, 1);
+                Fence done = Fence.at(timeline, 2)) {
+            device.queue(0).fill(gate, done, buffer, 0, 64, 1, 4, 0);
+            assertThatThrownBy(() -> done.await(Duration.ofMillis(1)))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+            timeline.signal(1);
+            done.await(LONG);
+        }
+    }
+
+    @Test
+    void workBehindAHostCallIsGivenOnceTheCallHasEnded() {
+        open(1);
+        CountDownLatch ends = new CountDownLatch(1);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence called = Fence.at(timeline, 1);
+                Fence done = Fence.at(timeline, 2)) {
+            device.queue(0)
+                    .hostCall(
+                            null,
+                            called,
+                            () -> {
+                                try {
+                                    ends.await();
+                                } catch (InterruptedException e) {
+                                    throw new IllegalStateException(e);
+                                }
+                            },
+                            0);
+            device.queue(0).fill(null, done, buffer, 0, 64, 1, 4, 0);
+            ends.countDown();
+            done.await(LONG);
+        }
+    }
+
+    @Test
+    void aLostDeviceFailsTheThreadThatWaits() throws InterruptedException {
+        open(1);
+        driver.hold(true);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence done = Fence.at(timeline, 1)) {
+            device.queue(0).fill(null, done, buffer, 0, 64, 1, 4, 0);
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread waiting = Thread.ofPlatform().start(() -> {
+                try {
+                    done.await(LONG);
+                } catch (IreeException e) {
+                    thrown.set(e);
+                }
+            });
+            driver.lose();
+            waiting.join();
+            assertThat(thrown.get()).hasMessageContaining("lost on purpose");
+        }
+    }
+}

@@ -20,8 +20,11 @@ import org.jspecify.annotations.Nullable;
 final class GpuForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** Minimum number of commands for a graph. A guess: no device was available; {@code run.sh threshold} measures the best value. */
-    private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 16);
+    /**
+     * Minimum number of commands for a graph. On an H200 a graph of one command costs as much as the launch, and a graph of
+     * two less than two launches; {@code run.sh threshold} measures the best value for other devices.
+     */
+    private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 2);
 
     /** Maximum number of executions between attempts to make a graph: an attempt costs as much as some executions. */
     private static final int PATIENCE_LIMIT = 1024;

@@ -13,13 +13,13 @@ public record KnownNeed(long bytes, long inputs) implements MemoryEstimate {
     }
 
     /**
-     * Admits a call that leaves no room, once earlier calls have given theirs back: they do when their operations have
-     * ended.
+     * Admits a call that leaves less than an eighth of the room, once earlier calls have given theirs back: they do when
+     * their operations have ended, one after the other.
      *
      * @param limit of the memory, in bytes
      */
     public static Admission admitForAll(AdmissionGate gate, long limit) {
-        for (long need = limit; ; need = need > 64 ? need - 64 : limit) {
+        for (long need = limit; ; need = need > limit - limit / 8 ? need - 64 : limit) {
             Admission all = gate.committed() == 0 ? gate.tryAdmit("", new KnownNeed(need, 0)) : null;
             if (all != null) {
                 return all;

@@ -126,7 +126,7 @@ final class GpuEncoder implements StreamEncoder {
             @Nullable StreamStorage updates,
             Lane lane,
             boolean oneShot) {
-        return new GpuForm(this, recording, bindings, updates);
+        return new GpuForm(this, recording, bindings, updates, oneShot);
     }
 
     @Override

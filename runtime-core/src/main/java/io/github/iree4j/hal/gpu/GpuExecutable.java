@@ -188,6 +188,7 @@ final class GpuExecutable extends Executable {
 
     @Override
     protected void destroy() {
+        KnownGraphs.freeing();
         modules.forEach(device::unloadModule);
         device.release();
     }

@@ -42,8 +42,16 @@ final class GpuForm implements CommandForm {
     private int patience =
             1; // number of repeats that make a graph; doubled when the driver makes none, or does not launch the graph
     private long graph; // 0 for none
+    private final boolean oneShot; // executed once: a repetition is another form
+    private KnownGraphs.@Nullable Known known; // graph of the same commands of forms before
 
-    GpuForm(GpuEncoder encoder, Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
+    GpuForm(
+            GpuEncoder encoder,
+            Recording recording,
+            ResolvedBindings bindings,
+            @Nullable StreamStorage updates,
+            boolean oneShot) {
+        this.oneShot = oneShot;
         this.encoder = encoder;
         this.recording = recording;
         this.bindings = bindings;
@@ -59,7 +67,9 @@ final class GpuForm implements CommandForm {
 
     @Override
     public DriverCommands prepare(String operation) {
-        if (commands.isGraphRefused()) {
+        if (commands.isGraphRefused() && known != null) {
+            endKnown();
+        } else if (commands.isGraphRefused()) {
             commands.dropGraph();
             encoder.hardware().device().releaseGraph(graph);
             graph = 0;
@@ -73,6 +83,9 @@ final class GpuForm implements CommandForm {
             commands.clear();
             write();
             written = true;
+            if (oneShot) {
+                useKnown();
+            }
         }
         if (commands.isGraph()) {
             encoder.hardware().graphs().countLaunch();
@@ -110,6 +123,28 @@ final class GpuForm implements CommandForm {
                             recording.workgroupCount(at, 2));
                 }
             }
+        }
+    }
+
+    /** Launches commands that a form before had, too, as a graph. */
+    private void useKnown() {
+        endKnown();
+        if (commands.needsHost() || commands.count() < GRAPH_COMMANDS) {
+            return;
+        }
+        KnownGraphs.Known found = encoder.hardware().knownGraphs().use(commands.words());
+        if (found != null) {
+            known = found;
+            commands.useGraph(found.graph());
+        }
+    }
+
+    private void endKnown() {
+        KnownGraphs.Known used = known;
+        if (used != null) {
+            known = null;
+            encoder.hardware().knownGraphs().end(used, commands.isGraphRefused());
+            commands.dropGraph();
         }
     }
 
@@ -197,6 +232,7 @@ final class GpuForm implements CommandForm {
     @Override
     public void close() {
         GpuDevice device = encoder.hardware().device();
+        endKnown();
         if (graph != 0) {
             device.releaseGraph(graph);
         }

@@ -49,6 +49,7 @@ final class GpuHardware implements StreamDriver {
     private final GpuDevice device;
     private final GpuEvents events;
     private final GpuGraphs graphs;
+    private final KnownGraphs knownGraphs;
     private final HostRegistrations registrations;
     private final GpuCodeCache code;
     private final Map<GpuDevice, String> peers =
@@ -89,6 +90,7 @@ final class GpuHardware implements StreamDriver {
         this.device = device;
         this.events = new GpuEvents(device);
         this.graphs = new GpuGraphs(device);
+        this.knownGraphs = new KnownGraphs(device, graphs);
         this.registrations = registrations;
         this.code = new GpuCodeCache(device, options, architecture());
         MemoryKind own = new MemoryKind("device", 0, 0, device.properties().memory(), MemoryType.DEVICE_LOCAL);
@@ -141,6 +143,10 @@ final class GpuHardware implements StreamDriver {
 
     GpuGraphs graphs() {
         return graphs;
+    }
+
+    KnownGraphs knownGraphs() {
+        return knownGraphs;
     }
 
     GpuCodeCache code() {
@@ -424,6 +430,7 @@ final class GpuHardware implements StreamDriver {
     private void closeLanes() {
         lanes.forEach(GpuLane::stop);
         lanes.forEach(GpuLane::close);
+        knownGraphs.close();
         graphs.close();
         events.close();
     }

@@ -79,6 +79,7 @@ final class GpuMemory extends DriverMemory {
 
     @Override
     public void close() {
+        KnownGraphs.freeing();
         free.accept(device);
         device.release();
     }

@@ -128,6 +128,12 @@ shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
 shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
                                    int32_t managed, shim_error_t* error);
 
+// Bytes that no process has taken, at the moment; |out_free| is 0 where the
+// library cannot tell.
+shim_status_t shim_gpu_memory_available(shim_gpu_device_t* device,
+                                        uint64_t* out_free,
+                                        shim_error_t* error);
+
 // Checks that some bytes are of one allocation, by any code of the process.
 shim_status_t shim_gpu_memory_check(shim_gpu_device_t* device, uint64_t address,
                                     uint64_t size, shim_error_t* error);

@@ -156,6 +156,14 @@ static shim_status_t gpu_memory_is_checked(void) {
   return status;
 }
 
+static shim_status_t gpu_memory_is_available(void) {
+  uint64_t bytes = 7;
+  shim_status_t status =
+      FAILING(shim_gpu_memory_available(gpu, &bytes, failing_error));
+  CHECK_EQ(bytes == 0, status != SHIM_OK);
+  return status;
+}
+
 static shim_status_t a_device_reaches_another(void) {
   shim_gpu_device_t* other = NULL;
   CHECK_OK(shim_gpu_device_open(api, 1, &other, &error));
@@ -458,6 +466,7 @@ static void on_a_library(bool is_hip) {
   open_device();
   FAILING_EACH(gpu_memory_is_allocated);
   FAILING_EACH(managed_memory_is_allocated);
+  FAILING_EACH(gpu_memory_is_available);
   FAILING_EACH(gpu_memory_is_checked);
   if (!hip) FAILING_EACH(code_is_compiled);
   FAILING_EACH(pinned_memory_is_allocated);

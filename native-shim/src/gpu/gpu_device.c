@@ -243,6 +243,24 @@ shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
   return SHIM_OK;
 }
 
+shim_status_t shim_gpu_memory_available(shim_gpu_device_t* device,
+                                        uint64_t* out_free,
+                                        shim_error_t* error) {
+  *out_free = 0;
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (!table->memory_info) return SHIM_OK;
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  size_t left = 0, total = 0;
+  int code = table->memory_info(&left, &total);
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "asking for free memory");
+  }
+  *out_free = code ? 0 : left;
+  shim__gpu_leave(device);
+  return status;
+}
+
 shim_status_t shim_gpu_host_allocate(shim_gpu_device_t* device, uint64_t size,
                                      uint64_t out_addresses[2],
                                      shim_error_t* error) {

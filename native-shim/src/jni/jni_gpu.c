@@ -87,6 +87,12 @@ static jint jni_memory_free(JNIEnv* env, jclass cls, jlong device,
   return shim_gpu_memory_free(DEVICE, (uint64_t)address, managed, ERROR);
 }
 
+static jint jni_memory_available(JNIEnv* env, jclass cls, jlong device,
+                                 jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_memory_available(DEVICE, OUT, ERROR);
+}
+
 static jint jni_memory_check(JNIEnv* env, jclass cls, jlong device,
                              jlong address, jlong size, jlong error) {
   (void)env, (void)cls;
@@ -283,6 +289,7 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("deviceLiveObjects", "(JJ)V", jni_device_live_objects),
     SHIM__METHOD("memoryAllocate", "(JJIJJ)I", jni_memory_allocate),
     SHIM__METHOD("memoryFree", "(JJIJ)I", jni_memory_free),
+    SHIM__METHOD("memoryAvailable", "(JJJ)I", jni_memory_available),
     SHIM__METHOD("memoryCheck", "(JJJJ)I", jni_memory_check),
     SHIM__METHOD("hostAllocate", "(JJJJ)I", jni_host_allocate),
     SHIM__METHOD("hostFree", "(JJ)V", jni_host_free),

@@ -169,7 +169,7 @@ typedef struct fake_settings_t {
   int attribute_count;
   fake_failure_t failures[FAKE_MAX_FAILURES];
   int failure_count;
-  uint64_t heap_bytes, alignment, capacity, slow_us;
+  uint64_t heap_bytes, others_bytes, alignment, capacity, slow_us;
   uint64_t oom_allocation, launch_error, kernel_fault, lost_wait;
   int comm_error_rank;
   uint64_t comm_error_at, join_slow;

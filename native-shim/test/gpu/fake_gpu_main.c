@@ -193,6 +193,8 @@ static void set_word(const char* word, bool loading) {
     s->comm_error_at = at;
   } else if (value_of(word, "heap_mib", &value)) {
     s->heap_bytes = strtoull(value, NULL, 10) << 20;
+  } else if (value_of(word, "others_mib", &value)) {
+    s->others_bytes = strtoull(value, NULL, 10) << 20;
   }
 #define NUMBER(name, member) \
   if (value_of(word, #name, &value)) s->member = strtoull(value, NULL, 10)

@@ -369,6 +369,18 @@ int fake_memory_free(uint64_t address) {
   return fake_end(code);
 }
 
+// What other processes have is not free.
+int fake_memory_info(size_t* out_free, size_t* out_total) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_memory_info, &context);
+  if (!code) {
+    uint64_t taken = used[context->device] + fake_settings.others_bytes;
+    *out_total = fake_settings.heap_bytes;
+    *out_free = taken < *out_total ? *out_total - taken : 0;
+  }
+  return fake_end(code);
+}
+
 int fake_memory_managed(uint64_t* out_address, size_t size, unsigned flags) {
   sgpu_context_t context = NULL;
   int code = fake_begin(CALL_memory_managed, &context);

@@ -33,6 +33,7 @@
 #define ARGUMENTS_event_synchronize (event)
 #define ARGUMENTS_memory_allocate (out_address, size)
 #define ARGUMENTS_memory_free (address)
+#define ARGUMENTS_memory_info (out_free, out_total)
 #define ARGUMENTS_memory_managed (out_address, size, flags)
 #define ARGUMENTS_memory_range (out_address, out_size, address)
 #define ARGUMENTS_pool_create (out_pool, params)

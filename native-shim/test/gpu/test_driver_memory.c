@@ -147,6 +147,26 @@ static void managed_memory_is_of_both(void) {
   end();
 }
 
+static void memory_of_others_is_not_available(void) {
+  uint64_t available = 0;
+  if (!is_fake) {
+    begin("");
+    OK(shim_gpu_memory_available(device, &available, &error));
+    CHECK(available > 0);
+    end();
+    return;
+  }
+  begin("heap_mib=8 others_mib=3");
+  OK(shim_gpu_memory_available(device, &available, &error));
+  CHECK_EQ(available, 5u << 20);
+  end();
+  begin("fail=memory_info:1:2");
+  FAILS(shim_gpu_memory_available(device, &available, &error),
+        SHIM_RESOURCE_EXHAUSTED, "asking for free memory");
+  CHECK_EQ(available, 0);
+  end();
+}
+
 static void bytes_of_an_allocation_are_known(void) {
   begin("");
   uint64_t memory = new_memory(1000);
@@ -339,6 +359,7 @@ void test_driver_memory(void) {
   if (is_fake) RUN(memory_that_is_refused_is_not_lost);
   if (is_fake) RUN(frees_are_over_when_the_device_is_released);
   RUN(managed_memory_is_of_both);
+  RUN(memory_of_others_is_not_available);
   RUN(bytes_of_an_allocation_are_known);
   if (is_fake) RUN(devices_reach_one_another);
   RUN(pinned_memory_is_shared);

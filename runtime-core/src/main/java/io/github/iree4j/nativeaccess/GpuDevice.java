@@ -129,6 +129,15 @@ public final class GpuDevice extends Resource {
     }
 
     /**
+     * Returns the memory taken by no process at the moment.
+     *
+     * @return bytes; 0 where the library cannot tell
+     */
+    public long availableMemory() {
+        return scratch.number((out, error) -> GpuShim.memoryAvailable(handle, out, error));
+    }
+
+    /**
      * Frees memory returned by {@link #allocateMemory}. Memory refused by the driver stays live, and is offered to the
      * driver again before the next allocation and when the device is closed.
      *

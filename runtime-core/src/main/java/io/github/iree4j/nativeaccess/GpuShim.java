@@ -36,6 +36,8 @@ final class GpuShim {
 
     static native int memoryFree(long device, long address, int managed, long error);
 
+    static native int memoryAvailable(long device, long out, long error);
+
     static native int memoryCheck(long device, long address, long size, long error);
 
     static native int hostAllocate(long device, long size, long out, long error);

@@ -93,7 +93,9 @@ final class GpuHardware implements StreamDriver {
         this.knownGraphs = new KnownGraphs(device, graphs);
         this.registrations = registrations;
         this.code = new GpuCodeCache(device, options, architecture());
-        MemoryKind own = new MemoryKind("device", 0, 0, device.properties().memory(), MemoryType.DEVICE_LOCAL);
+        long memory =
+                options.memoryLimit() == 0 ? available() : device.properties().memory();
+        MemoryKind own = new MemoryKind("device", 0, 0, memory, MemoryType.DEVICE_LOCAL);
         MemoryKind host = new MemoryKind(
                 "host",
                 1,
@@ -107,7 +109,7 @@ final class GpuHardware implements StreamDriver {
                         "managed",
                         MANAGED,
                         2,
-                        device.properties().memory(),
+                        memory,
                         host.halType() & ~MemoryType.HOST_LOCAL
                                 | MemoryType.DEVICE_LOCAL
                                 | MemoryType.HOST_VISIBLE
@@ -155,6 +157,18 @@ final class GpuHardware implements StreamDriver {
 
     HostRegistrations registrations() {
         return registrations;
+    }
+
+    /** Returns the device's memory that no process has taken; all memory where the driver cannot tell. */
+    private long available() {
+        long total = device.properties().memory();
+        try {
+            long free = device.availableMemory();
+            return free == 0 ? total : Math.min(free, total);
+        } catch (IreeException e) { // a lost device reports its loss with the first work
+            LOG.debug("device '{}' does not say how much memory is free: {}", id, e.getMessage());
+            return total;
+        }
     }
 
     /** Returns the architecture, as named by compilers. */

@@ -75,6 +75,28 @@ class GpuShortageTest {
     }
 
     @Test
+    void memoryOfOtherProcessesIsOutsideOfTheBudget() {
+        open("heap_mib=100 others_mib=60");
+        device.allocator().allocate(OF_DEVICE, 30 * MIB).close();
+        assertThatThrownBy(() -> device.allocator().allocate(OF_DEVICE, 50 * MIB))
+                .satisfies(e -> assertExhausted(e, "52428800 bytes"))
+                .hasMessageNotContaining("OUT_OF_MEMORY"); // the driver is not asked
+    }
+
+    @Test
+    void withABudgetOfTheUserTheDriverIsAskedForMemoryThatOthersMayHaveFreed() {
+        fake = GpuDrivers.fake(directory, kind, "heap_mib=100 others_mib=60");
+        device = fake.open(DeviceOptions.builder().memoryLimit(100 * MIB));
+        device.allocator().allocate(OF_DEVICE, 50 * MIB).close();
+    }
+
+    @Test
+    void aDriverThatDoesNotTellWhatIsFreeIsTakenAtItsWhole() {
+        open("heap_mib=100 fail=memory_info:1:2");
+        device.allocator().allocate(OF_DEVICE, 90 * MIB).close();
+    }
+
+    @Test
     void whatIsOnlyKeptIsGivenBackBeforeAnAllocationFails() {
         open("heap_mib=100");
         device.allocator().allocate(OF_DEVICE, 60 * MIB).close(); // kept for later

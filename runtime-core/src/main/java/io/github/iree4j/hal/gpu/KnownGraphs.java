@@ -100,7 +100,7 @@ final class KnownGraphs implements AutoCloseable {
         long hash = hash(now);
         List<Known> dropped = new ArrayList<>(0);
         Known found;
-        boolean make = false;
+        Known made = null; // whose graph is made now
         synchronized (this) {
             found = closed ? null : lists.get(hash);
             if (found != null && (found.freed != freed || found.graph != 0 && found.words.mismatch(now) != -1)) {
@@ -117,15 +117,17 @@ final class KnownGraphs implements AutoCloseable {
             } else if (found.making || now.byteSize() > MOST_BYTES || ++found.repetitions < patience) {
                 found = null;
             } else {
-                make = true;
                 found.making = true;
                 found.holders++;
+                made = found;
             }
         }
         dropped.forEach(this::release);
-        return make
-                ? made(found, MemorySegment.ofArray(now.toArray(ValueLayout.JAVA_LONG)), graphs.make(words, 0))
-                : found;
+        if (made == null) {
+            return found;
+        }
+        MemorySegment copy = MemorySegment.ofArray(now.toArray(ValueLayout.JAVA_LONG));
+        return made(made, copy, graphs.make(words, 0));
     }
 
     private @Nullable Known made(Known known, MemorySegment copy, long graph) {

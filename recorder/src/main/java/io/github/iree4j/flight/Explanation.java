@@ -18,6 +18,7 @@ import java.util.TreeMap;
 public final class Explanation {
     private final OperationGraph graph;
     private final OpenCalls calls;
+    private final RecordedCalls recorded;
 
     /**
      * The parts of an operation's time, in nanoseconds. The parts follow one another, and add up to the time from the
@@ -47,6 +48,7 @@ public final class Explanation {
     public Explanation(OperationGraph graph) {
         this.graph = graph;
         this.calls = new OpenCalls(graph.recording());
+        this.recorded = new RecordedCalls(graph, this);
     }
 
     /**
@@ -258,6 +260,34 @@ public final class Explanation {
     }
 
     /**
+     * Explains a call: the parts of its time, its critical path, and its operations.
+     *
+     * @param number the call's number
+     * @return lines of text
+     * @throws io.github.iree4j.status.IreeException NOT_FOUND for a call without recorded operations
+     */
+    public List<String> call(long number) {
+        return recorded.explain(number);
+    }
+
+    /**
+     * Lists the slowest calls that have ended, each with the parts of its time.
+     *
+     * @param function the function of the calls; empty for all
+     * @param most the most lines
+     * @return lines of text
+     * @throws io.github.iree4j.status.IreeException NOT_FOUND for a function without calls, with the functions that have
+     *     calls
+     */
+    public List<String> slowest(String function, int most) {
+        List<String> lines = new ArrayList<>(recorded.slowest(function, most));
+        if (!recorded.caveat().isEmpty()) {
+            lines.add(recorded.caveat());
+        }
+        return lines;
+    }
+
+    /**
      * Explains the whole recording: the critical path, and the waits between kinds of operations with their durations.
      *
      * @param most the most lines of each part
@@ -304,14 +334,10 @@ public final class Explanation {
         if (skipped > 0) {
             lines.add("  (%d earlier ones)".formatted(skipped));
         }
-        for (CriticalPath.Step step : path.steps().subList(skipped, path.steps().size())) {
-            lines.add("  %s  %s on %s%s, %s"
-                    .formatted(
-                            duration(step.end() - step.begin()),
-                            step.operation(),
-                            queue(step.operation()),
-                            call(step.operation()),
-                            after(step.after())));
+        path(path.steps().subList(skipped, path.steps().size())).forEach(line -> lines.add("  " + line));
+        if (!recorded.all().isEmpty()) {
+            lines.add("calls by function:");
+            recorded.functions(most).forEach(line -> lines.add("  " + line));
         }
         Map<String, long[]> waited = new LinkedHashMap<>();
         for (RecordedOperation each : operations) {
@@ -339,6 +365,19 @@ public final class Explanation {
             stuck.forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));
         }
         return lines;
+    }
+
+    /** Returns a line for each step of a path. */
+    List<String> path(List<CriticalPath.Step> steps) {
+        return steps.stream()
+                .map(step -> "%s  %s on %s%s, %s"
+                        .formatted(
+                                duration(step.end() - step.begin()),
+                                step.operation(),
+                                queue(step.operation()),
+                                call(step.operation()),
+                                after(step.after())))
+                .toList();
     }
 
     private static String who(RecordedOperation operation) {

@@ -34,6 +34,24 @@ final class ExplainCommand implements Callable<Integer> {
     private long operation;
 
     @Option(
+            names = "--call",
+            paramLabel = "N",
+            description = "Explains only the call with this number: the parts of its time, critical path, operations.")
+    private long call;
+
+    @Option(
+            names = "--slowest",
+            description = "Lists only the slowest calls that have ended, each with the parts of its time.")
+    private boolean slowest;
+
+    @Option(
+            names = "--function",
+            paramLabel = "NAME",
+            defaultValue = "",
+            description = "As --slowest, only the calls of this function, for example 'module.main'.")
+    private String function;
+
+    @Option(
             names = "--max_lines",
             paramLabel = "N",
             defaultValue = "20",
@@ -53,6 +71,14 @@ final class ExplainCommand implements Callable<Integer> {
                 throw new IreeException(StatusCode.NOT_FOUND, "the recording has no operation " + operation);
             }
             explanation.explain(one).forEach(out::println);
+            return 0;
+        }
+        if (call != 0) {
+            explanation.call(call).forEach(out::println);
+            return 0;
+        }
+        if (slowest || !function.isEmpty()) {
+            explanation.slowest(function, maximumLines).forEach(out::println);
             return 0;
         }
         explanation.summary(maximumLines).forEach(out::println);

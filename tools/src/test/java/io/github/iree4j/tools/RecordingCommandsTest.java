@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,32 @@ class RecordingCommandsTest {
         assertThat(replayed.out()).contains("no differences");
         CommandLineRun json = iree4j("replay", file, "--json");
         assertThat(json.out()).contains("\"differences\": 0");
+    }
+
+    @Test
+    void callsAreListedByTheirTimeAndExplained() {
+        String file = record(5);
+        assertThat(iree4j("explain", file).out()).contains("calls by function:").contains("5 calls, p50 ");
+        List<String> slowest =
+                iree4j("explain", file, "--slowest").out().lines().toList();
+        assertThat(slowest)
+                .hasSize(5)
+                .allMatch(line -> line.matches("call \\d+ of .*: .* from .* on = .*; \\d+ operations?"));
+        assertThat(iree4j("explain", file, "--slowest", "--max_lines=2").out().lines())
+                .containsExactlyElementsOf(slowest.subList(0, 2));
+        String[] words = slowest.getFirst().split("[ :]");
+        assertThat(iree4j("explain", file, "--function=" + words[3]).out().lines())
+                .containsExactlyElementsOf(slowest);
+        CommandLineRun one = iree4j("explain", file, "--call=" + words[1]);
+        assertThat(one.out())
+                .startsWith(slowest.getFirst())
+                .contains("critical path")
+                .contains("operations:\n")
+                .contains(" by call " + words[1] + " of ");
+        CommandLineRun none = iree4j("explain", file, "--call=999999");
+        assertThat(none.status()).isEqualTo(1);
+        assertThat(none.err()).contains("NOT_FOUND");
+        assertThat(iree4j("explain", file, "--function=nowhere").err()).contains("it has calls of " + words[3]);
     }
 
     @Test

@@ -1,0 +1,302 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.TreeMap;
+
+/**
+ * The calls of a recording, as far as their operations are recorded: from the submission of a call's first operation to
+ * the end of the last. Immutable.
+ */
+final class RecordedCalls {
+    /** What a call does at a moment: the first of these that any of its operations does; HOST when none is under way. */
+    enum Part {
+        RUNNING("running"),
+        QUEUE("in queues"),
+        MEMORY("for memory"),
+        WAITING("waiting"),
+        HOST("on the host");
+
+        private final String text;
+
+        Part(String text) {
+            this.text = text;
+        }
+    }
+
+    /**
+     * A call.
+     *
+     * @param number the call's number
+     * @param function the function, or empty
+     * @param operations in the order of submission
+     * @param begin submission of the first operation, in nanoseconds since the recorder was opened
+     * @param end end of the last operation with a known end
+     * @param parts nanoseconds by {@link Part}; add up to the time from begin to end
+     * @param hasEnded whether all operations have ended
+     */
+    record Call(
+            long number,
+            String function,
+            List<RecordedOperation> operations,
+            long begin,
+            long end,
+            long[] parts,
+            Known hasEnded) {
+        long duration() {
+            return end - begin;
+        }
+    }
+
+    private final OperationGraph graph;
+    private final Explanation explanation;
+    private final Map<Long, Call> calls = new LinkedHashMap<>();
+
+    RecordedCalls(OperationGraph graph, Explanation explanation) {
+        this.graph = graph;
+        this.explanation = explanation;
+        Map<Long, List<RecordedOperation>> operations = new LinkedHashMap<>();
+        for (RecordedOperation each : graph.operations()) {
+            if (each.call() != 0) {
+                operations
+                        .computeIfAbsent(each.call(), unused -> new ArrayList<>())
+                        .add(each);
+            }
+        }
+        operations.forEach((number, all) -> calls.put(number, call(number, all)));
+    }
+
+    Collection<Call> all() {
+        return calls.values();
+    }
+
+    /** Returns the call of some operations. */
+    Call call(long number, List<RecordedOperation> operations) {
+        Known ended = Known.YES;
+        long begin = Long.MAX_VALUE;
+        long end = Long.MIN_VALUE;
+        TreeMap<Long, int[]> changes = new TreeMap<>(); // by time: more or fewer operations in each part
+        for (RecordedOperation each : operations) {
+            Known one = graph.hasEnded(each);
+            ended = one == Known.NO || ended == Known.NO ? Known.NO : one == Known.UNKNOWN ? Known.UNKNOWN : ended;
+            Explanation.Times times = explanation.times(each);
+            long at = Math.min(each.submittedAt(), explanation.isEndKnown(each) ? graph.end(each) : Long.MAX_VALUE);
+            begin = Math.min(begin, at);
+            at = change(changes, Part.WAITING, at, times.waiting());
+            at = change(changes, Part.MEMORY, at, times.memory());
+            at = change(changes, Part.QUEUE, at, times.queue());
+            at = change(changes, Part.RUNNING, at, times.running());
+            end = Math.max(end, at);
+        }
+        return new Call(
+                number,
+                operations.getFirst().function(),
+                List.copyOf(operations),
+                begin,
+                end,
+                parts(changes, begin, end),
+                ended);
+    }
+
+    private static long change(TreeMap<Long, int[]> changes, Part part, long from, long nanos) {
+        if (nanos > 0) {
+            changes.computeIfAbsent(from, unused -> new int[Part.values().length])[part.ordinal()]++;
+            changes.computeIfAbsent(from + nanos, unused -> new int[Part.values().length])[part.ordinal()]--;
+        }
+        return from + nanos;
+    }
+
+    private static long[] parts(TreeMap<Long, int[]> changes, long begin, long end) {
+        long[] parts = new long[Part.values().length];
+        int[] now = new int[parts.length];
+        long since = begin;
+        for (Map.Entry<Long, int[]> each : changes.entrySet()) {
+            parts[partOf(now)] += each.getKey() - since;
+            since = each.getKey();
+            for (int i = 0; i < now.length; i++) {
+                now[i] += each.getValue()[i];
+            }
+        }
+        parts[partOf(now)] += end - since;
+        return parts;
+    }
+
+    private static int partOf(int[] now) {
+        int part = 0;
+        while (part < Part.HOST.ordinal() && now[part] == 0) {
+            part++;
+        }
+        return part;
+    }
+
+    // Texts.
+
+    /** Returns lines about the functions with the most time: calls, percentiles, and the parts of all calls. */
+    List<String> functions(int most) {
+        Map<String, List<Call>> functions = new LinkedHashMap<>();
+        for (Call each : calls.values()) {
+            functions
+                    .computeIfAbsent(each.function(), unused -> new ArrayList<>())
+                    .add(each);
+        }
+        return functions.entrySet().stream()
+                .sorted(Comparator.comparingLong((Map.Entry<String, List<Call>> each) -> -total(each.getValue())))
+                .limit(most)
+                .map(each -> function(each.getKey(), each.getValue()))
+                .toList();
+    }
+
+    private static long total(List<Call> calls) {
+        return calls.stream().mapToLong(Call::duration).sum();
+    }
+
+    private static String function(String name, List<Call> all) {
+        List<Call> ended = all.stream()
+                .filter(each -> each.hasEnded() == Known.YES)
+                .sorted(Comparator.comparingLong(Call::duration))
+                .toList();
+        String left = all.size() == ended.size()
+                ? ""
+                : ", %d of them not known to have ended".formatted(all.size() - ended.size());
+        if (ended.isEmpty()) {
+            return "%s: %s%s".formatted(name, count(all.size(), "call"), left);
+        }
+        long[] parts = new long[Part.values().length];
+        ended.forEach(each -> {
+            for (int i = 0; i < parts.length; i++) {
+                parts[i] += each.parts()[i];
+            }
+        });
+        return "%s: %s%s, p50 %s, p99 %s, slowest call %d with %s; in all %s"
+                .formatted(
+                        name,
+                        count(all.size(), "call"),
+                        left,
+                        Explanation.duration(percentile(ended, 50)),
+                        Explanation.duration(percentile(ended, 99)),
+                        ended.getLast().number(),
+                        Explanation.duration(ended.getLast().duration()),
+                        parts(parts));
+    }
+
+    private static String count(int count, String what) {
+        return count == 1 ? "1 " + what : "%d %ss".formatted(count, what);
+    }
+
+    /** Returns the duration not exceeded by a percentage of the calls: the nearest rank. */
+    private static long percentile(List<Call> sorted, int percent) {
+        return sorted.get((sorted.size() * percent + 99) / 100 - 1).duration();
+    }
+
+    /**
+     * Returns a line for each of the slowest calls that have ended.
+     *
+     * @param function the function of the calls; empty for all
+     * @throws IreeException NOT_FOUND for a function without calls, with the functions of the recording
+     */
+    List<String> slowest(String function, int most) {
+        if (!function.isEmpty()
+                && calls.values().stream().noneMatch(each -> each.function().equals(function))) {
+            StringJoiner known = new StringJoiner(", ");
+            calls.values().stream()
+                    .map(Call::function)
+                    .distinct()
+                    .sorted()
+                    .limit(20)
+                    .forEach(known::add);
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "the recording has no call of '%s'; it has calls of %s"
+                            .formatted(function, known.length() == 0 ? "no function" : known));
+        }
+        return calls.values().stream()
+                .filter(each -> each.hasEnded() == Known.YES
+                        && (function.isEmpty() || each.function().equals(function)))
+                .sorted(Comparator.comparingLong(Call::duration).reversed())
+                .limit(most)
+                .map(RecordedCalls::line)
+                .toList();
+    }
+
+    private static String line(Call call) {
+        return "call %d of %s: %s from %s on = %s; %s%s"
+                .formatted(
+                        call.number(),
+                        call.function(),
+                        Explanation.duration(call.duration()),
+                        Explanation.duration(call.begin()),
+                        parts(call.parts()),
+                        count(call.operations().size(), "operation"),
+                        call.hasEnded() == Known.YES
+                                ? ""
+                                : call.hasEnded() == Known.NO ? ", not ended" : ", ended or not: records are missing");
+    }
+
+    private static String parts(long[] parts) {
+        StringJoiner all = new StringJoiner(" + ");
+        for (Part each : Part.values()) {
+            if (parts[each.ordinal()] > 0) {
+                all.add("%s %s".formatted(Explanation.duration(parts[each.ordinal()]), each.text));
+            }
+        }
+        return all.length() == 0 ? "0" : all.toString();
+    }
+
+    /**
+     * Returns lines about a call: its time, its critical path, its operations.
+     *
+     * @throws IreeException NOT_FOUND for a call without recorded operations
+     */
+    List<String> explain(long number) {
+        Call call = calls.get(number);
+        if (call == null) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND, "the recording has no operations of call %d".formatted(number));
+        }
+        List<String> lines = new ArrayList<>();
+        lines.add(line(call));
+        call.operations().stream()
+                .filter(explanation::isEndKnown)
+                .max(Comparator.comparingLong(graph::end))
+                .ifPresent(last -> {
+                    lines.add("critical path, from the last operation of another call or of the host on:");
+                    explanation
+                            .path(ofCall(CriticalPath.to(graph, last).steps(), call))
+                            .forEach(line -> lines.add("  " + line));
+                });
+        lines.add("operations:");
+        for (RecordedOperation each : call.operations()) {
+            explanation.explain(each).forEach(line -> lines.add("  " + line));
+        }
+        return lines;
+    }
+
+    /** The last steps of a path: those of the call, and the step before, on which the call waited. */
+    private static List<CriticalPath.Step> ofCall(List<CriticalPath.Step> steps, Call call) {
+        int first = steps.size();
+        while (first > 0 && steps.get(first - 1).operation().call() == call.number()) {
+            first--;
+        }
+        return steps.subList(Math.max(0, first - 1), steps.size());
+    }
+
+    /** Returns whether calls may have begun before the first complete record, in words; empty if not. */
+    String caveat() {
+        long from = graph.recording().header().completeFrom();
+        return from == 0
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "records before number %d are missing: calls that began before may have taken longer",
+                        from);
+    }
+}

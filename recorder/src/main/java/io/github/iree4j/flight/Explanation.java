@@ -232,8 +232,16 @@ public final class Explanation {
         return queue == null ? "an unknown queue" : "%s/%d".formatted(queue.device(), queue.index());
     }
 
-    private static String call(RecordedOperation operation) {
-        return operation.call() == 0 ? "" : " by call %d of %s".formatted(operation.call(), operation.function());
+    private String call(RecordedOperation operation) {
+        if (operation.call() == 0) {
+            return "";
+        }
+        String program = calls.program(operation.call());
+        return " by call %d of %s%s"
+                .formatted(
+                        operation.call(),
+                        operation.function(),
+                        program.isEmpty() ? "" : " of program '" + program + "'");
     }
 
     private String memory(long reservation) {

@@ -12,12 +12,16 @@ import org.jspecify.annotations.Nullable;
 /** The calls in progress when a recording was taken, and the names of timelines. Immutable. */
 final class OpenCalls {
     private final List<FlightEvent.Call> calls = new ArrayList<>(); // oldest first
+    private final Map<Long, String> programs = new HashMap<>(); // by call
     private final Map<Long, String> timelines = new HashMap<>();
 
     OpenCalls(FlightRecording recording) {
         for (FlightEvent each : recording.events()) {
             switch (each) {
-                case FlightEvent.Call call -> calls.add(call);
+                case FlightEvent.Call call -> {
+                    calls.add(call);
+                    programs.put(call.call(), call.program());
+                }
                 case FlightEvent.NamedTimeline named -> timelines.put(named.timeline(), named.name());
                 default -> {} // of operations and memory
             }
@@ -27,6 +31,11 @@ final class OpenCalls {
 
     int size() {
         return calls.size();
+    }
+
+    /** Returns the program of a call in progress; empty for other calls. */
+    String program(long number) {
+        return programs.getOrDefault(number, "");
     }
 
     /** Describes a point, for example {@code timeline 6 'upload-finished' at 1}; empty for none. */

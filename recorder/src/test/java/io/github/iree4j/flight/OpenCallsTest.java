@@ -85,6 +85,21 @@ class OpenCallsTest {
     }
 
     @Test
+    void operationsOfACallInProgressNameItsProgram() {
+        try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
+                Timeline timeline = runtime.createTimeline();
+                Fence after = timeline.at(1)) {
+            CompletableFuture<Results> hanging = fences.function("add").submit(after, null, FOUR, FOUR);
+            overwrite();
+            assertThat(explain(recorder.recording()))
+                    .anyMatch(line -> line.matches(
+                            ".*#\\d+ \\w+ on local/0 by call \\d+ of module.add of program 'add': submitted at .*"));
+            after.signal();
+            hanging.join().close();
+        }
+    }
+
+    @Test
     void aCallThatWaitsForAFenceNobodySignalsIsNamedWithItsTimelineAfterTheRingHasWrapped() throws IOException {
         try (Timeline timeline = runtime.createTimeline();
                 Fence after = timeline.at(1)) {

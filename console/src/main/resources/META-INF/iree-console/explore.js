@@ -280,6 +280,7 @@ export class Explore {
     setText(play, playing ? "Pause" : "Play");
     play.setAttribute("aria-label", playing ? "Pause" : "Play");
     setText(byId("speed"), `${speed}×`);
+    byId("speed").setAttribute("aria-label", `Speed ${speed}×`);
     if (!playing && this.schedule && !this.opened) {
       this.page.state.tick = Math.floor(at);
       this.page.save();

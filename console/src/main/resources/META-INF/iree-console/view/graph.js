@@ -102,10 +102,13 @@ export class Graph {
       svg("rect.node-box", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-strip", { x: 0, y: 6, width: 4, height: NODE.height - 12, rx: 2 }),
       svg("text.node-name", { x: 12, y: 16 }, title),
+      " ", // the visible text, in words, begins the accessible name
       svg("text.node-hardware", { x: 12, y: 30 }, op.hardware),
+      " ",
       state,
     );
-    this.nodes.set(op, { node, state, shown: "" });
+    const name = title === op.id ? "" : `, ${op.id}`;
+    this.nodes.set(op, { node, state, shown: "", title, name });
     return node;
   }
 
@@ -166,7 +169,7 @@ export class Graph {
       if (each.shown === state) continue;
       each.shown = state;
       each.node.setAttribute("data-state", state);
-      each.node.setAttribute("aria-label", `${op.id} on ${op.hardware}, ${state}`);
+      each.node.setAttribute("aria-label", `${each.title} ${op.hardware}, ${state}${each.name}`);
       each.state.textContent = { waiting: "", ready: "ready", running: "▶", done: "✓", failed: "✕" }[state];
     }
     for (const { wait, elements } of this.edges) {

@@ -135,7 +135,7 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.type(Keys.ARROW_RIGHT);
         assertThat(browser.text("#operation-box strong")).isEqualTo("merge");
         assertThat(browser.eval("document.activeElement.getAttribute('aria-label')"))
-                .isEqualTo("merge on gpu, waiting");
+                .isEqualTo("merge gpu, waiting");
     }
 
     @Test

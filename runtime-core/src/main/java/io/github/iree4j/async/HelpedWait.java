@@ -13,7 +13,7 @@ final class HelpedWait {
      * @return whether the value is reached
      */
     static boolean help(TimelineSemaphore semaphore, long minimum, long timeoutNanos, WaitHelper helper) {
-        if (Thread.currentThread().isVirtual()) {
+        if (Thread.currentThread().isVirtual() || !helper.tryBegin()) {
             return false;
         }
         long begun = System.nanoTime();
@@ -48,6 +48,7 @@ final class HelpedWait {
             if (worked) {
                 helper.leave(); // LANE-3
             }
+            helper.end();
         }
     }
 }

@@ -17,6 +17,18 @@ public interface WaitHelper {
     }
 
     /**
+     * Begins the help of a thread.
+     *
+     * @return false if enough threads help; otherwise {@link #end} follows on the same thread
+     */
+    default boolean tryBegin() {
+        return true;
+    }
+
+    /** Ends the help of a thread. MUST NOT wait for anything, and MUST NOT throw. */
+    default void end() {}
+
+    /**
      * Does a bounded piece of work, if there is any. MUST NOT wait for anything, and MUST NOT throw.
      *
      * @return the next step: sleep, look again for a while, or look again

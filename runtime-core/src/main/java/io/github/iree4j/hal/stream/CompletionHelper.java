@@ -3,6 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.async.WaitHelper;
 import io.github.iree4j.lifetime.UseGuard;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Lets a thread that waits for a device look for completions by itself for a while: between the hardware's interrupt and
@@ -15,6 +16,13 @@ final class CompletionHelper implements WaitHelper {
      */
     private static final long SPIN_NANOS = 100_000;
 
+    /**
+     * The most threads that look at once: one thread reports the completions for all, and others would only contend with it.
+     * The second has a chance to begin before the first has ended. A guess.
+     */
+    private static final int MOST = 2;
+
+    private final AtomicInteger helping = new AtomicInteger();
     private final UseGuard work;
     private final List<HardwareQueue> queues;
 
@@ -30,6 +38,21 @@ final class CompletionHelper implements WaitHelper {
     }
 
     @Override
+    public boolean tryBegin() {
+        if (helping.incrementAndGet() <= MOST) {
+            return true;
+        }
+        helping.decrementAndGet();
+        return false;
+    }
+
+    @Override
+    public void end() {
+        helping.decrementAndGet();
+    }
+
+    /** Never says WORKED: the time is limited from the first look on, however much other work ends meanwhile. */
+    @Override
     public Outcome help() {
         if (!work.tryEnter()) {
             return Outcome.NOTHING; // closed, and nothing in flight
@@ -38,9 +61,7 @@ final class CompletionHelper implements WaitHelper {
             Outcome outcome = Outcome.NOTHING;
             for (HardwareQueue queue : queues) {
                 if (queue.isBusy()) {
-                    if (queue.look() > 0) {
-                        return Outcome.WORKED;
-                    }
+                    queue.look();
                     outcome = Outcome.BUSY;
                 }
             }

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.async.WaitHelper;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -104,6 +108,43 @@ class CompletionHelperTest {
             device.queue(0).fill(null, done, buffer, 0, 64, 1, 4, 0);
             ends.countDown();
             done.await(LONG);
+        }
+    }
+
+    /** Others sleep: a hundred threads that wait for a device do not look a hundred times as often. */
+    @Test
+    void twoThreadsLookAtOnce() {
+        open(1);
+        CompletionHelper helper = new CompletionHelper(new UseGuard(() -> "test", () -> {}), List.of());
+        assertThat(helper.tryBegin()).isTrue();
+        assertThat(helper.tryBegin()).isTrue();
+        assertThat(helper.tryBegin()).isFalse();
+        helper.end();
+        assertThat(helper.tryBegin()).isTrue();
+    }
+
+    @Test
+    void aThreadThatMayNotLookIsToldOfTheEnd() {
+        open(1);
+        WaitHelper refuses = new WaitHelper() {
+            @Override
+            public boolean tryBegin() {
+                return false;
+            }
+
+            @Override
+            public Outcome help() {
+                throw new AssertionError("looked");
+            }
+
+            @Override
+            public void end() {
+                throw new AssertionError("ended");
+            }
+        };
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHelper(refuses))) {
+            Thread.ofPlatform().start(() -> timeline.signal(1));
+            timeline.await(1, LONG);
         }
     }
 

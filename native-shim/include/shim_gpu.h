@@ -128,8 +128,8 @@ shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
 shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
                                    int32_t managed, shim_error_t* error);
 
-// Bytes that no process has taken, at the moment; |out_free| is 0 where the
-// library cannot tell.
+// Bytes that no process has taken, at the moment; |out_free| is UINT64_MAX
+// where the library cannot tell.
 shim_status_t shim_gpu_memory_available(shim_gpu_device_t* device,
                                         uint64_t* out_free,
                                         shim_error_t* error);

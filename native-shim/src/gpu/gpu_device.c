@@ -246,7 +246,7 @@ shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
 shim_status_t shim_gpu_memory_available(shim_gpu_device_t* device,
                                         uint64_t* out_free,
                                         shim_error_t* error) {
-  *out_free = 0;
+  *out_free = UINT64_MAX;
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   if (!table->memory_info) return SHIM_OK;
   shim_status_t status = shim__gpu_enter(device, error);
@@ -256,7 +256,7 @@ shim_status_t shim_gpu_memory_available(shim_gpu_device_t* device,
   if (code) {
     status = shim__gpu_fail(device, code, error, "asking for free memory");
   }
-  *out_free = code ? 0 : left;
+  if (!code) *out_free = left;
   shim__gpu_leave(device);
   return status;
 }

@@ -25,6 +25,7 @@ final class HelpedWait {
                     return true;
                 }
                 WaitHelper.Outcome outcome = helper.help();
+                Callbacks.help(); // what is awaited may depend on callbacks that this look made due
                 if (outcome == WaitHelper.Outcome.NOTHING) {
                     return semaphore.isReached(minimum);
                 }

@@ -801,12 +801,19 @@ public final class TimelineSemaphore extends Resource {
         }
         Callbacks.help();
         WaitHelper worker = helper;
-        if (worker != null && timeoutNanos > 0 && HelpedWait.help(this, minimum, timeoutNanos, worker)) {
-            return;
+        long left = timeoutNanos;
+        if (worker != null && timeoutNanos > 0) {
+            long begun = System.nanoTime();
+            if (HelpedWait.help(this, minimum, timeoutNanos, worker)) {
+                return;
+            }
+            left = timeoutNanos == WaitTime.FOREVER
+                    ? timeoutNanos
+                    : Math.max(0, timeoutNanos - (System.nanoTime() - begun));
         }
         ParkedThread waiter = new ParkedThread(this, minimum);
         if (register(waiter)) {
-            waiter.park(timeoutNanos);
+            waiter.park(left);
         }
         if (waiter.failure != null) {
             throw SemaphoreErrors.rethrown(waiter.failure);

@@ -131,7 +131,7 @@ public final class GpuDevice extends Resource {
     /**
      * Returns the memory taken by no process at the moment.
      *
-     * @return bytes; 0 where the library cannot tell
+     * @return bytes; negative where the library cannot tell
      */
     public long availableMemory() {
         return scratch.number((out, error) -> GpuShim.memoryAvailable(handle, out, error));

@@ -43,7 +43,7 @@ final class GpuForm implements CommandForm {
             1; // number of repeats that make a graph; doubled when the driver makes none, or does not launch the graph
     private long graph; // 0 for none
     private final boolean oneShot; // executed once: a repetition is another form
-    private KnownGraphs.@Nullable Known known; // graph of the same commands of forms before
+    private KnownGraphs.@Nullable Known known; // graph shared with earlier forms of the same commands
 
     GpuForm(
             GpuEncoder encoder,
@@ -67,9 +67,7 @@ final class GpuForm implements CommandForm {
 
     @Override
     public DriverCommands prepare(String operation) {
-        if (commands.isGraphRefused() && known != null) {
-            endKnown();
-        } else if (commands.isGraphRefused()) {
+        if (commands.isGraphRefused()) {
             commands.dropGraph();
             encoder.hardware().device().releaseGraph(graph);
             graph = 0;
@@ -126,9 +124,8 @@ final class GpuForm implements CommandForm {
         }
     }
 
-    /** Launches commands that a form before had, too, as a graph. */
+    /** Launches a graph, if an earlier form had the same commands. */
     private void useKnown() {
-        endKnown();
         if (commands.needsHost() || commands.count() < GRAPH_COMMANDS) {
             return;
         }
@@ -144,7 +141,6 @@ final class GpuForm implements CommandForm {
         if (used != null) {
             known = null;
             encoder.hardware().knownGraphs().end(used, commands.isGraphRefused());
-            commands.dropGraph();
         }
     }
 

@@ -41,6 +41,7 @@ final class GpuHardware implements StreamDriver {
 
     private static final long PAGE = 4096;
     private static final int MANAGED = 2; // type of memory
+    private static final long LEAST_MEMORY = 1 << 20; // of a device whose memory others have
     private static final long LOOK_NANOS = 200_000; // between looks at foreign events
 
     private static final Logger LOG = LoggerFactory.getLogger(GpuHardware.class);
@@ -109,7 +110,7 @@ final class GpuHardware implements StreamDriver {
                         "managed",
                         MANAGED,
                         2,
-                        memory,
+                        device.properties().memory(),
                         host.halType() & ~MemoryType.HOST_LOCAL
                                 | MemoryType.DEVICE_LOCAL
                                 | MemoryType.HOST_VISIBLE
@@ -164,7 +165,7 @@ final class GpuHardware implements StreamDriver {
         long total = device.properties().memory();
         try {
             long free = device.availableMemory();
-            return free == 0 ? total : Math.min(free, total);
+            return free < 0 ? total : Math.clamp(free, LEAST_MEMORY, total);
         } catch (IreeException e) { // a lost device reports its loss with the first work
             LOG.debug("device '{}' does not say how much memory is free: {}", id, e.getMessage());
             return total;

@@ -36,8 +36,8 @@ final class GpuLane implements Lane {
      * then.
      *
      * GPU-1: submissions are given in the order of their tickets, by one thread at a time: the first caller of feed()
-     * continues until everything added by other threads has been given. This thread holds no lock, so feeding a lane
-     * that follows another cannot block on the queue of that lane.
+     * continues until everything added by other threads has been given. Feeding takes the lock of no queue, so a thread
+     * that holds the lock of one queue, for a signal of the host, may feed the lanes that follow.
      * GPU-2: no wait for an event is given before the event is recorded, or after the event was recorded for a later
      * point. A point is in `points`, with its event, from the record until the point is reached. A lane finding the
      * event there is a user of the event until the lane's own wait was given.
@@ -165,8 +165,8 @@ final class GpuLane implements Lane {
                 lastSeen = Math.max(lastSeen, lastRemoved);
                 last = lastSeen;
                 ticket = points.ticketFrom(last + 1);
-                next = points.at(last + 1);
-                if (next == null) {
+                next = points.at(ticket);
+                if (ticket == 0 || next == null) {
                     return last;
                 }
                 events.retain(next);

@@ -25,7 +25,7 @@ final class KnownGraphs implements AutoCloseable {
     /*
      * GPU-7: a graph refers to memory and code by address. Words are equal while the addresses are; but after memory was
      * freed, or code unloaded, the same address may be other memory or code, for which the driver would have made another
-     * graph. So a graph is used only while nothing was freed since its commands were seen first: `freed` is counted
+     * graph. So a graph is taken only while nothing was freed since its commands were seen first: `freed` is counted
      * before the driver frees, and is read before the list is looked up.
      * GPU-8: a graph is released once no execution holds the graph, without the lock.
      */
@@ -126,8 +126,15 @@ final class KnownGraphs implements AutoCloseable {
         if (made == null) {
             return found;
         }
-        MemorySegment copy = MemorySegment.ofArray(now.toArray(ValueLayout.JAVA_LONG));
-        return made(made, copy, graphs.make(words, 0));
+        MemorySegment copy = MemorySegment.NULL;
+        long graph = 0;
+        try {
+            copy = MemorySegment.ofArray(now.toArray(ValueLayout.JAVA_LONG));
+            graph = graphs.make(words, 0);
+        } finally {
+            found = made(made, copy, graph);
+        }
+        return found;
     }
 
     private @Nullable Known made(Known known, MemorySegment copy, long graph) {

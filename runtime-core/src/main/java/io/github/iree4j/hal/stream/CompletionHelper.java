@@ -4,6 +4,7 @@ import io.github.iree4j.async.WaitHelper;
 import io.github.iree4j.lifetime.UseGuard;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * Lets a thread that waits for a device look for completions by itself for a while: between the hardware's interrupt and
@@ -25,16 +26,19 @@ final class CompletionHelper implements WaitHelper {
     private final AtomicInteger helping = new AtomicInteger();
     private final UseGuard work;
     private final List<HardwareQueue> queues;
+    private final Consumer<Throwable> failed;
 
     /**
      * Creates a helper.
      *
-     * @param work its uses keep the driver open
+     * @param work guard whose uses keep the driver open
      * @param queues the device's queues
+     * @param failed fails the device; called on the waiting thread
      */
-    CompletionHelper(UseGuard work, List<HardwareQueue> queues) {
+    CompletionHelper(UseGuard work, List<HardwareQueue> queues, Consumer<Throwable> failed) {
         this.work = work;
         this.queues = queues;
+        this.failed = failed;
     }
 
     @Override
@@ -66,8 +70,9 @@ final class CompletionHelper implements WaitHelper {
                 }
             }
             return outcome;
-        } catch (RuntimeException | Error e) {
-            return Outcome.NOTHING; // the device's own thread meets the failure, too, and reports it
+        } catch (RuntimeException | Error e) { // perhaps only this thread has met it: its stack may be deep
+            failed.accept(e);
+            return Outcome.NOTHING;
         } finally {
             work.exit();
         }

@@ -31,6 +31,11 @@ final class CompletionWaiter implements CompletionSource {
     // Owner only.
     private DriverTimeline[] timelines;
     private long[] values;
+    /*
+     * The first tickets not seen by this waiter. Another thread may see a ticket first, also the one that wakes the waiter:
+     * the waiter must not sleep until the ticket behind.
+     */
+    private final long[] next;
     private long wakes; // guarded by this
     private long wakesSeen; // owner only
     private boolean dead; // owner only: the device is lost
@@ -44,6 +49,8 @@ final class CompletionWaiter implements CompletionSource {
         int count = queues.size() + (wakeup == null ? 0 : 1);
         this.timelines = new DriverTimeline[count];
         this.values = new long[count];
+        this.next = new long[queues.size()];
+        Arrays.fill(next, 1);
         for (int i = 0; i < queues.size(); i++) {
             timelines[i] = queues.get(i).timeline;
         }
@@ -62,10 +69,8 @@ final class CompletionWaiter implements CompletionSource {
         if (dead) {
             return;
         }
-        int count = 0;
-        for (HardwareQueue queue : queues) {
-            values[count++] = queue.next();
-        }
+        int count = queues.size();
+        System.arraycopy(next, 0, values, 0, count);
         if (wakeup != null) {
             values[count++] = wakesSeen + 1;
         }
@@ -95,7 +100,7 @@ final class CompletionWaiter implements CompletionSource {
     }
 
     /** Returns why completions are no longer reported: waiters are notified, whatever the driver throws. */
-    private IreeException failure(Throwable thrown) {
+    IreeException failure(Throwable thrown) {
         return thrown instanceof IreeException status
                 ? status
                 : new IreeException(
@@ -203,8 +208,9 @@ final class CompletionWaiter implements CompletionSource {
         owner = Thread.currentThread();
         int ended = 0;
         try {
-            for (HardwareQueue queue : queues) {
-                ended += dead ? 0 : queue.look();
+            for (int i = 0; i < next.length && !dead; i++) {
+                ended += queues.get(i).look();
+                next[i] = queues.get(i).next();
             }
         } catch (RuntimeException | Error e) {
             failed(e);

@@ -176,11 +176,14 @@ final class HardwareQueue {
 
     /** Submits only the signal of the next ticket, to wake its waiters. */
     void nudge() {
-        synchronized (this) {
-            submit(TimelineWaits.NONE, null, 0, null);
-            flush();
+        try {
+            synchronized (this) {
+                submit(TimelineWaits.NONE, null, 0, null);
+                flush();
+            }
+        } finally {
+            lane.give();
         }
-        lane.give();
     }
 
     /** Under the lock: signals from the host that everything up to a ticket is complete, because the hardware will not. */
@@ -208,18 +211,18 @@ final class HardwareQueue {
     int look() {
         long now = timeline.value();
         Ended ended = new Ended();
-        boolean more;
-        synchronized (this) {
-            more = now > reached;
-            reached = Math.max(reached, now);
-            more |= endBroken();
-            if (more) {
+        try {
+            synchronized (this) {
+                boolean more = now > reached;
+                reached = Math.max(reached, now);
+                if (!endBroken() && !more) {
+                    return 0;
+                }
                 for (HardwareStream stream : streams) {
                     stream.reached(ended);
                 }
             }
-        }
-        if (more) {
+        } finally {
             lane.give();
         }
         return ended.tell();

@@ -102,10 +102,13 @@ final class HardwareStream implements FifoBackend {
         entry.after = pointOnThisQueue(next);
         entry.fail(failure);
         Ended ended = new Ended();
-        synchronized (queue) {
-            add(entry, ended);
+        try {
+            synchronized (queue) {
+                add(entry, ended);
+            }
+        } finally {
+            queue.lane.give();
         }
-        queue.lane.give();
         ended.tell();
         return true;
     }
@@ -178,10 +181,13 @@ final class HardwareStream implements FifoBackend {
 
     @Override
     public void submit() {
-        synchronized (queue) {
-            queue.flush();
+        try {
+            synchronized (queue) {
+                queue.flush();
+            }
+        } finally {
+            queue.lane.give();
         }
-        queue.lane.give();
     }
 
     /** Reserves the tickets of an entry that may be submitted later; STREAM-1. */
@@ -414,32 +420,35 @@ final class HardwareStream implements FifoBackend {
      */
     void stop(IreeException cause, boolean failing) {
         Ended ended = new Ended();
-        synchronized (queue) {
-            if (gone == null) {
-                gone = cause;
-            }
-            held.forEach(entry -> entry.fail(cause));
-            StreamEntry ahead = stepping;
-            if (ahead != null && !stepUnderWay) { // this step will not run
-                ahead.fail(cause);
-                stepping = null;
-                if (queue.reserves && !device.isHardwareLost()) {
-                    // A separate submission: later entries may wait for queues that wait for this entry's end.
-                    last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
-                    ahead.ticket = last;
+        try {
+            synchronized (queue) {
+                if (gone == null) {
+                    gone = cause;
                 }
+                held.forEach(entry -> entry.fail(cause));
+                StreamEntry ahead = stepping;
+                if (ahead != null && !stepUnderWay) { // this step will not run
+                    ahead.fail(cause);
+                    stepping = null;
+                    if (queue.reserves && !device.isHardwareLost()) {
+                        // A separate submission: later entries may wait for queues that wait for this entry's end.
+                        last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
+                        ahead.ticket = last;
+                    }
+                }
+                if (failing) {
+                    begun.forEach(entry -> entry.fail(cause));
+                }
+                if (!device.isHardwareLost()) { // otherwise abandon() ends the entries
+                    beginHeld();
+                    queue.flush();
+                }
+                queue.endBroken();
+                reached(ended);
             }
-            if (failing) {
-                begun.forEach(entry -> entry.fail(cause));
-            }
-            if (!device.isHardwareLost()) { // otherwise abandon() ends the entries
-                beginHeld();
-                queue.flush();
-            }
-            queue.endBroken();
-            reached(ended);
+        } finally {
+            queue.lane.give();
         }
-        queue.lane.give();
         ended.tell();
     }
 

@@ -72,18 +72,21 @@ final class StepRun implements Consumer<@Nullable IreeException> {
             clear();
         }
         Ended ended = new Ended();
-        synchronized (stream.queue()) {
-            entry.fail(failure);
-            StreamEntry following = stream.stepOver(entry, ended);
-            if (following != null) {
-                if (running) {
-                    next = following;
-                } else {
-                    stream.startStep(following);
+        try {
+            synchronized (stream.queue()) {
+                entry.fail(failure);
+                StreamEntry following = stream.stepOver(entry, ended);
+                if (following != null) {
+                    if (running) {
+                        next = following;
+                    } else {
+                        stream.startStep(following);
+                    }
                 }
             }
+        } finally {
+            stream.queue().lane.give();
         }
-        stream.queue().lane.give();
         ended.tell();
     }
 

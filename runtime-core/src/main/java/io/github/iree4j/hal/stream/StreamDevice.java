@@ -92,7 +92,7 @@ public final class StreamDevice implements Device {
      * hardware's last submission. Lanes are therefore also closed only once this submission has completed.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
-    private final WaitHelper helper = new CompletionHelper(work, hardware);
+    private final WaitHelper helper = new CompletionHelper(work, hardware, this::lookFailed);
     private final UseGuard calls =
             new UseGuard(this::toString, this::driverUnused); // calls by threads that hold nothing else
     private final AtomicInteger users =
@@ -484,6 +484,10 @@ public final class StreamDevice implements Device {
                 lost(cause);
             }
         });
+    }
+
+    private void lookFailed(Throwable thrown) {
+        loseLater(waiter.failure(thrown));
     }
 
     @Override

@@ -165,7 +165,7 @@ public final class StreamMemory {
     }
 
     /**
-     * Chooses a kind for memory to be exported. Drivers refuse to export a window onto device memory, so a mapping that is
+     * Chooses a kind for memory to be exported. NVIDIA's driver refuses to export a window onto device memory, so a mapping that is
      * only a wish is not granted.
      */
     MemoryKind exportedKind(BufferParams params) {

@@ -111,11 +111,59 @@ class CompletionHelperTest {
         }
     }
 
+    /** What the thread's look makes due runs before the thread sleeps, although the thread is in a callback. */
+    @Test
+    void aCallbackThatWaitsRunsWhatItsLookMakesDue() throws InterruptedException {
+        open(1);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore work = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                TimelineSemaphore after = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                TimelineSemaphore gate = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+                Fence done = Fence.at(work, 1)) {
+            work.whenReached(1, (value, failure) -> after.signal(1));
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            gate.whenReached(1, (value, failure) -> {
+                try {
+                    after.await(1, LONG);
+                } catch (RuntimeException e) {
+                    thrown.set(e);
+                }
+            });
+            driver.deafen(true);
+            device.queue(0).fill(null, done, buffer, 0, 64, 1, 4, 0);
+            awaitEndOfWork();
+            gate.signal(1);
+            assertThat(thrown.get()).isNull();
+            assertThat(after.value()).isEqualTo(1);
+        }
+    }
+
+    /** Only the waiting thread has met the failure: nobody else would tell those who wait. */
+    @Test
+    void aFailureOfTheLookFailsTheDevice() {
+        open(1);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence done = Fence.at(timeline, 1)) {
+            driver.deafen(true);
+            device.queue(0).fill(null, done, buffer, 0, 64, 1, 4, 0);
+            awaitEndOfWork();
+            driver.fail("value", 0, 1, () -> new IllegalStateException("no value today"));
+            Thread.ofPlatform().start(() -> {
+                while (device.failure() == null) {
+                    Thread.onSpinWait();
+                }
+                driver.deafen(false); // the device fails its work when that ends
+            });
+            assertThatThrownBy(() -> done.await(LONG)).hasStackTraceContaining("no value today");
+        }
+    }
+
     /** Others sleep: a hundred threads that wait for a device do not look a hundred times as often. */
     @Test
     void twoThreadsLookAtOnce() {
         open(1);
-        CompletionHelper helper = new CompletionHelper(new UseGuard(() -> "test", () -> {}), List.of());
+        CompletionHelper helper = new CompletionHelper(new UseGuard(() -> "test", () -> {}), List.of(), failure -> {});
         assertThat(helper.tryBegin()).isTrue();
         assertThat(helper.tryBegin()).isTrue();
         assertThat(helper.tryBegin()).isFalse();

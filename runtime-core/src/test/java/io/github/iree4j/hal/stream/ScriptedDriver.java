@@ -58,6 +58,7 @@ final class ScriptedDriver implements StreamDriver {
     private boolean lost; // guarded by the lock, as the next
     private boolean held;
     private boolean deaf;
+    private volatile boolean asleep; // a thread waits for timelines
     private volatile int closed;
 
     @Nullable
@@ -127,11 +128,14 @@ final class ScriptedDriver implements StreamDriver {
         }
     }
 
-    /** Has waits for timelines go on although a value is reached, or end again. */
+    /** Has waits for timelines go on although a value is reached, once there is such a wait; or has them end again. */
     void deafen(boolean on) {
         synchronized (lock) {
             deaf = on;
             lock.notifyAll();
+        }
+        while (on && !asleep) {
+            Thread.onSpinWait();
         }
     }
 
@@ -508,11 +512,14 @@ final class ScriptedDriver implements StreamDriver {
                 if (left <= 0) {
                     return;
                 }
+                asleep = true;
                 try {
                     lock.wait(left);
                 } catch (InterruptedException e) {
                     complaints.add("the waiter was interrupted");
                     return;
+                } finally {
+                    asleep = deaf;
                 }
             }
         }

@@ -258,15 +258,24 @@ class CudaDeviceTests {
         Path hungry = TestModules.hungry(directory, 200L << 20);
         try (IreeRuntime other = IreeRuntime.builder().device("cuda").build();
                 Buffer _ = other.device().allocator().allocate(BufferParams.DEFAULT, 200L << 20)) {
-            with("cuda", hungry).run(context -> {
-                FailureAnalysis analysis = analysis(context.getStartupFailure());
-                assertThat(analysis.getDescription())
-                        .contains("RESOURCE_EXHAUSTED")
-                        .contains("OUT_OF_MEMORY");
-                assertThat(analysis.getAction())
-                        .startsWith("The device itself has no memory left")
-                        .contains("'iree.pools.<device>.budget'");
-            });
+            with("cuda", hungry)
+                    .withPropertyValues("iree.pools.gpu.budget=256MB")
+                    .run(context -> {
+                        FailureAnalysis analysis = analysis(context.getStartupFailure());
+                        assertThat(analysis.getDescription())
+                                .contains("RESOURCE_EXHAUSTED")
+                                .contains("OUT_OF_MEMORY");
+                        assertThat(analysis.getAction())
+                                .startsWith("The device itself has no memory left")
+                                .contains("'iree.pools.<device>.budget'");
+                    });
+            with("cuda", hungry)
+                    .run(
+                            context -> { // the default budget is what the other runtime has left
+                                FailureAnalysis analysis = analysis(context.getStartupFailure());
+                                assertThat(analysis.getDescription())
+                                        .contains("RESOURCE_EXHAUSTED", "has at most 58720256 bytes");
+                            });
         }
     }
 

@@ -165,7 +165,17 @@ final class GpuHardware implements StreamDriver {
         long total = device.properties().memory();
         try {
             long free = device.availableMemory();
-            return free < 0 ? total : Math.clamp(free, LEAST_MEMORY, total);
+            if (free < 0) {
+                return total;
+            }
+            if (free < total / 2) {
+                LOG.warn(
+                        "device '{}' has {} MiB of its {} MiB free; others have the rest. The default budget is what is free: set a budget if others will free memory",
+                        id,
+                        free >> 20,
+                        total >> 20);
+            }
+            return Math.clamp(free, LEAST_MEMORY, total);
         } catch (IreeException e) { // a lost device reports its loss with the first work
             LOG.debug("device '{}' does not say how much memory is free: {}", id, e.getMessage());
             return total;

@@ -235,6 +235,13 @@ void __wrap_free(void* block) {
   __real_free(block);
 }
 
+// A mapping counts by its pages: it may be unmapped in parts, as one is that
+// was made larger for its alignment.
+static int64_t pages(size_t size) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (int64_t)((size + page - 1) / page);
+}
+
 void* __real_mmap(void* address, size_t size, int protection, int flags, int fd,
                   off_t offset);
 void* __wrap_mmap(void* address, size_t size, int protection, int flags, int fd,
@@ -246,14 +253,14 @@ void* __wrap_mmap(void* address, size_t size, int protection, int flags, int fd,
     return MAP_FAILED;
   }
   void* mapping = __real_mmap(address, size, protection, flags, fd, offset);
-  failing_blocks += mapping != MAP_FAILED;
+  if (mapping != MAP_FAILED) failing_blocks += pages(size);
   return mapping;
 }
 
 int __real_munmap(void* address, size_t size);
 int __wrap_munmap(void* address, size_t size);
 int __wrap_munmap(void* address, size_t size) {
-  --failing_blocks;
+  failing_blocks -= pages(size);
   return __real_munmap(address, size);
 }
 

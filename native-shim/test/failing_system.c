@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "failing.h"
 #include "shim_uring.h"

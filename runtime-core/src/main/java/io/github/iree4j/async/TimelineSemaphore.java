@@ -803,13 +803,10 @@ public final class TimelineSemaphore extends Resource {
         WaitHelper worker = helper;
         long left = timeoutNanos;
         if (worker != null && timeoutNanos > 0) {
-            long begun = System.nanoTime();
-            if (HelpedWait.help(this, minimum, timeoutNanos, worker)) {
+            left = HelpedWait.help(this, minimum, timeoutNanos, worker);
+            if (left < 0) {
                 return;
             }
-            left = timeoutNanos == WaitTime.FOREVER
-                    ? timeoutNanos
-                    : Math.max(0, timeoutNanos - (System.nanoTime() - begun));
         }
         ParkedThread waiter = new ParkedThread(this, minimum);
         if (register(waiter)) {

@@ -25,9 +25,6 @@ public interface WaitHelper {
         return true;
     }
 
-    /** Ends the help of a thread. MUST NOT wait for anything, and MUST NOT throw. */
-    default void end() {}
-
     /**
      * Does a bounded piece of work, if there is any. MUST NOT wait for anything, and MUST NOT throw.
      *
@@ -46,8 +43,10 @@ public interface WaitHelper {
     }
 
     /**
-     * Stops the help of this thread; work reserved for the thread is released to others. MUST NOT wait for anything,
-     * and MUST NOT throw.
+     * Ends the help of this thread; work reserved for the thread is released to others. MUST NOT wait for anything, and
+     * MUST NOT throw.
+     *
+     * @param worked whether the thread did some work
      */
-    default void leave() {}
+    default void end(boolean worked) {}
 }

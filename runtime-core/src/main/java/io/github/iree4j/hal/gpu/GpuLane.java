@@ -64,8 +64,7 @@ final class GpuLane implements Lane {
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
     private final RunRequests feeding = new RunRequests();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
-    private final GpuPoints points = new GpuPoints(); // guarded by its own monitor, like the next two fields
-    private long lastRemoved; // ticket of the last removed point; the thread will raise the timeline to this ticket
+    private final GpuPoints points = new GpuPoints(); // guarded by its own monitor, like the next field
     private long lastSeen; // last ticket whose event was seen complete
 
     // Owned by the feeding thread.
@@ -162,7 +161,6 @@ final class GpuLane implements Lane {
             long ticket;
             Event next;
             synchronized (points) {
-                lastSeen = Math.max(lastSeen, lastRemoved);
                 last = lastSeen;
                 ticket = points.ticketFrom(last + 1);
                 next = points.at(ticket);
@@ -474,7 +472,7 @@ final class GpuLane implements Lane {
             ticket = points.firstTicket();
             count = points.firstCommands();
             event = points.remove();
-            lastRemoved = ticket;
+            lastSeen = Math.max(lastSeen, ticket);
         }
         underWay.addAndGet(-count);
         if (event != null) {

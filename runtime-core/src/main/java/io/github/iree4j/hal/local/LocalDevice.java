@@ -94,8 +94,10 @@ final class LocalDevice extends HostDevice {
         }
 
         @Override
-        public void leave() {
-            taskQueues.forEach(TaskQueue::helperLeaves);
+        public void end(boolean worked) {
+            if (worked) {
+                taskQueues.forEach(TaskQueue::helperLeaves); // LANE-3
+            }
         }
     }
 

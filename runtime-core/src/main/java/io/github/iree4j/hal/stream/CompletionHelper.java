@@ -51,7 +51,7 @@ final class CompletionHelper implements WaitHelper {
     }
 
     @Override
-    public void end() {
+    public void end(boolean worked) {
         helping.decrementAndGet();
     }
 

@@ -176,10 +176,17 @@ final class HardwareQueue {
 
     /** Submits only the signal of the next ticket, to wake its waiters. */
     void nudge() {
+        locked(() -> {
+            submit(TimelineWaits.NONE, null, 0, null);
+            flush();
+        });
+    }
+
+    /** Runs an action that may submit, under the lock, and has the lane give what the action has submitted, without the lock. */
+    void locked(Runnable action) {
         try {
             synchronized (this) {
-                submit(TimelineWaits.NONE, null, 0, null);
-                flush();
+                action.run();
             }
         } finally {
             lane.give();
@@ -210,22 +217,22 @@ final class HardwareQueue {
     /** Reads the hardware's progress, and ends completed entries; returns the number of ended operations. */
     int look() {
         long now = timeline.value();
-        Ended ended = new Ended();
-        try {
-            synchronized (this) {
-                boolean more = now > reached;
-                reached = Math.max(reached, now);
-                if (!endBroken() && !more) {
-                    return 0;
-                }
-                for (HardwareStream stream : streams) {
-                    stream.reached(ended);
-                }
-            }
-        } finally {
-            lane.give();
+        if (!isNews(now)) {
+            return 0;
         }
+        Ended ended = new Ended();
+        locked(() -> {
+            reached = Math.max(reached, now);
+            endBroken();
+            for (HardwareStream stream : streams) {
+                stream.reached(ended);
+            }
+        });
         return ended.tell();
+    }
+
+    private synchronized boolean isNews(long now) {
+        return now > reached || broken != null && reached < tickets;
     }
 
     /** Returns whether the hardware has work left. */

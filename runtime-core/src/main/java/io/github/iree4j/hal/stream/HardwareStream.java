@@ -102,13 +102,7 @@ final class HardwareStream implements FifoBackend {
         entry.after = pointOnThisQueue(next);
         entry.fail(failure);
         Ended ended = new Ended();
-        try {
-            synchronized (queue) {
-                add(entry, ended);
-            }
-        } finally {
-            queue.lane.give();
-        }
+        queue.locked(() -> add(entry, ended));
         ended.tell();
         return true;
     }
@@ -181,13 +175,7 @@ final class HardwareStream implements FifoBackend {
 
     @Override
     public void submit() {
-        try {
-            synchronized (queue) {
-                queue.flush();
-            }
-        } finally {
-            queue.lane.give();
-        }
+        queue.locked(queue::flush);
     }
 
     /** Reserves the tickets of an entry that may be submitted later; STREAM-1. */
@@ -420,35 +408,31 @@ final class HardwareStream implements FifoBackend {
      */
     void stop(IreeException cause, boolean failing) {
         Ended ended = new Ended();
-        try {
-            synchronized (queue) {
-                if (gone == null) {
-                    gone = cause;
-                }
-                held.forEach(entry -> entry.fail(cause));
-                StreamEntry ahead = stepping;
-                if (ahead != null && !stepUnderWay) { // this step will not run
-                    ahead.fail(cause);
-                    stepping = null;
-                    if (queue.reserves && !device.isHardwareLost()) {
-                        // A separate submission: later entries may wait for queues that wait for this entry's end.
-                        last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
-                        ahead.ticket = last;
-                    }
-                }
-                if (failing) {
-                    begun.forEach(entry -> entry.fail(cause));
-                }
-                if (!device.isHardwareLost()) { // otherwise abandon() ends the entries
-                    beginHeld();
-                    queue.flush();
-                }
-                queue.endBroken();
-                reached(ended);
+        queue.locked(() -> {
+            if (gone == null) {
+                gone = cause;
             }
-        } finally {
-            queue.lane.give();
-        }
+            held.forEach(entry -> entry.fail(cause));
+            StreamEntry ahead = stepping;
+            if (ahead != null && !stepUnderWay) { // this step will not run
+                ahead.fail(cause);
+                stepping = null;
+                if (queue.reserves && !device.isHardwareLost()) {
+                    // A separate submission: later entries may wait for queues that wait for this entry's end.
+                    last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
+                    ahead.ticket = last;
+                }
+            }
+            if (failing) {
+                begun.forEach(entry -> entry.fail(cause));
+            }
+            if (!device.isHardwareLost()) { // otherwise abandon() ends the entries
+                beginHeld();
+                queue.flush();
+            }
+            queue.endBroken();
+            reached(ended);
+        });
         ended.tell();
     }
 

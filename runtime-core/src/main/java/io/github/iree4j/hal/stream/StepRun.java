@@ -72,21 +72,17 @@ final class StepRun implements Consumer<@Nullable IreeException> {
             clear();
         }
         Ended ended = new Ended();
-        try {
-            synchronized (stream.queue()) {
-                entry.fail(failure);
-                StreamEntry following = stream.stepOver(entry, ended);
-                if (following != null) {
-                    if (running) {
-                        next = following;
-                    } else {
-                        stream.startStep(following);
-                    }
+        stream.queue().locked(() -> {
+            entry.fail(failure);
+            StreamEntry following = stream.stepOver(entry, ended);
+            if (following != null) {
+                if (running) {
+                    next = following;
+                } else {
+                    stream.startStep(following);
                 }
             }
-        } finally {
-            stream.queue().lane.give();
-        }
+        });
         ended.tell();
     }
 

@@ -145,7 +145,6 @@ public final class StreamMemory {
      */
     MemoryKind kind(BufferParams params) {
         int type = params.memoryType();
-        boolean wish = (type & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
         boolean host = (type & MemoryType.HOST_VISIBLE) != 0 || (params.usage() & MAPPED) != 0;
         boolean local = (type & MemoryType.DEVICE_LOCAL & ~MemoryType.DEVICE_VISIBLE) != 0;
         MemoryKind shared = kinds.shared();
@@ -157,7 +156,7 @@ public final class StreamMemory {
         if (!host) {
             return kinds.device();
         }
-        if (wish) {
+        if (isWish(params)) {
             // A small window onto device memory is left to allocations with required mapping.
             return shared != null && shared.heap() == kinds.device().heap() ? shared : kinds.device();
         }
@@ -165,14 +164,17 @@ public final class StreamMemory {
     }
 
     /**
-     * Chooses a kind for memory to be exported. NVIDIA's driver refuses to export a window onto device memory, so a mapping that is
-     * only a wish is not granted.
+     * Chooses a kind for memory to be exported. NVIDIA's driver refuses to export a window onto device memory, so a mapping
+     * that is only a wish is not granted.
      */
     MemoryKind exportedKind(BufferParams params) {
         MemoryKind wanted = kind(params);
-        boolean wish =
-                (params.memoryType() & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
-        return wish && wanted.equals(kinds.shared()) ? kinds.device() : wanted;
+        return isWish(params) && wanted.equals(kinds.shared()) ? kinds.device() : wanted;
+    }
+
+    /** Returns whether memory that is not mapped will do. */
+    private static boolean isWish(BufferParams params) {
+        return (params.memoryType() & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
     }
 
     /**

@@ -43,13 +43,13 @@ class GpuGraphsTest {
     private static final int DISPATCHES = 40;
     private static final int WAVES = 6; // even, so that the last one writes where the first one reads
 
-    private static final BufferParams PARAMS = new BufferParams(
+    static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
 
     @TempDir
     static Path directory;
 
-    private static int read(Buffer buffer) {
+    static int read(Buffer buffer) {
         return buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).get(ValueLayout.JAVA_INT, 0);
     }
 

@@ -76,10 +76,15 @@ class CompletionHelperTest {
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 Fence gate = Fence.at(timeline, 1);
                 Fence done = Fence.at(timeline, 2)) {
+            driver.deafen(true);
+            driver.failAlways("value", () -> new AssertionError("looked"));
             device.queue(0).fill(gate, done, buffer, 0, 64, 1, 4, 0);
             assertThatThrownBy(() -> done.await(Duration.ofMillis(1)))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+            assertThat(device.failure()).isNull();
+            driver.heal();
+            driver.deafen(false);
             timeline.signal(1);
             done.await(LONG);
         }
@@ -113,7 +118,7 @@ class CompletionHelperTest {
 
     /** What the thread's look makes due runs before the thread sleeps, although the thread is in a callback. */
     @Test
-    void aCallbackThatWaitsRunsWhatItsLookMakesDue() throws InterruptedException {
+    void aCallbackThatWaitsRunsWhatItsLookMakesDue() {
         open(1);
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 TimelineSemaphore work = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -167,7 +172,7 @@ class CompletionHelperTest {
         assertThat(helper.tryBegin()).isTrue();
         assertThat(helper.tryBegin()).isTrue();
         assertThat(helper.tryBegin()).isFalse();
-        helper.end();
+        helper.end(false);
         assertThat(helper.tryBegin()).isTrue();
     }
 
@@ -186,7 +191,7 @@ class CompletionHelperTest {
             }
 
             @Override
-            public void end() {
+            public void end(boolean worked) {
                 throw new AssertionError("ended");
             }
         };

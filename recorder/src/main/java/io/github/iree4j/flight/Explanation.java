@@ -18,7 +18,6 @@ import java.util.TreeMap;
 public final class Explanation {
     private final OperationGraph graph;
     private final OpenCalls calls;
-    private final RecordedCalls recorded;
 
     /**
      * The parts of an operation's time, in nanoseconds. The parts follow one another, and add up to the time from the
@@ -48,7 +47,6 @@ public final class Explanation {
     public Explanation(OperationGraph graph) {
         this.graph = graph;
         this.calls = new OpenCalls(graph.recording());
-        this.recorded = new RecordedCalls(graph, this);
     }
 
     /**
@@ -275,7 +273,7 @@ public final class Explanation {
      * @throws io.github.iree4j.status.IreeException NOT_FOUND for a call without recorded operations
      */
     public List<String> call(long number) {
-        return recorded.explain(number);
+        return new RecordedCalls(graph, this).explain(number);
     }
 
     /**
@@ -288,6 +286,7 @@ public final class Explanation {
      *     calls
      */
     public List<String> slowest(String function, int most) {
+        RecordedCalls recorded = new RecordedCalls(graph, this);
         List<String> lines = new ArrayList<>(recorded.slowest(function, most));
         if (!recorded.caveat().isEmpty()) {
             lines.add(recorded.caveat());
@@ -343,9 +342,10 @@ public final class Explanation {
             lines.add("  (%d earlier ones)".formatted(skipped));
         }
         path(path.steps().subList(skipped, path.steps().size())).forEach(line -> lines.add("  " + line));
-        if (!recorded.all().isEmpty()) {
+        List<String> functions = new RecordedCalls(graph, this).functions(most);
+        if (!functions.isEmpty()) {
             lines.add("calls by function:");
-            recorded.functions(most).forEach(line -> lines.add("  " + line));
+            functions.forEach(line -> lines.add("  " + line));
         }
         Map<String, long[]> waited = new LinkedHashMap<>();
         for (RecordedOperation each : operations) {

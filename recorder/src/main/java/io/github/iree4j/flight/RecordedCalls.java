@@ -4,7 +4,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -73,10 +72,6 @@ final class RecordedCalls {
             }
         }
         operations.forEach((number, all) -> calls.put(number, call(number, all)));
-    }
-
-    Collection<Call> all() {
-        return calls.values();
     }
 
     /** Returns the call of some operations. */

@@ -75,6 +75,7 @@ class ComposeTests {
         List<String> targets = list(list(job, "static_configs").getFirst(), "targets");
         assertThat(targets).containsExactly("sample:8080");
         assertThat(ComposeTests.<String>list(services.get("sample"), "ports")).contains("8080:8080");
+        assertThat(map(services.get("sample"), "environment")).containsEntry("SERVER_ADDRESS", "0.0.0.0");
         Object web =
                 map(map(map(read(Path.of("src/main/resources/application.yaml")), "management"), "endpoints"), "web");
         assertThat(map(web, "exposure").get("include").toString()).contains("prometheus");

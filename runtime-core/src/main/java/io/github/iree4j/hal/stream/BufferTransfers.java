@@ -62,7 +62,7 @@ final class BufferTransfers {
         for (long at = 0; at < size || at == 0; at += Staging.SLOT) {
             long to = offset + at;
             byte[] bytes = source.asSlice(at, Math.min(Staging.SLOT, size - at)).toArray(ValueLayout.JAVA_BYTE);
-            StagingPiece piece = plan.piece(bytes.length);
+            StagingPiece piece = plan.piece(new StagingPiece(bytes.length));
             plan.add(() -> new Update(queue, piece, target, to, bytes));
         }
         return plan;

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Transfers between buffers and files: directly where the memory is host-visible, otherwise through {@link Staging},
- * slot by slot. File I/O runs as host steps.
+ * slot by slot. File I/O runs as host steps. For large transfers with files in memory, the hardware uses the memory of
+ * the file ({@link FileWindow}).
  */
 final class FileTransfers {
     private FileTransfers() {}
@@ -44,11 +45,12 @@ final class FileTransfers {
     private static TransferPlan stagedRead(
             StreamQueue queue, HalFile file, long fileOffset, StreamBuffer target, long offset, long length) {
         TransferPlan plan = new TransferPlan();
-        for (long at = 0; at < length || at == 0; at += Staging.SLOT) {
-            int size = (int) Math.min(Staging.SLOT, length - at);
+        FileWindow.Sequence windows = new FileWindow.Sequence(queue.streamDevice(), file, fileOffset, length);
+        for (long at = 0, size; at < length || at == 0; at += size) {
+            StagingPiece piece = windows.piece(plan, at);
+            size = piece.size;
             long from = fileOffset + at;
             long to = offset + at;
-            StagingPiece piece = plan.piece(size);
             plan.add(() -> new StagedRead(queue, file, from, piece));
             plan.add(() -> new FromStaging(queue, piece, target, to, file.isConstant()));
         }
@@ -75,11 +77,12 @@ final class FileTransfers {
                 return TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, start, bytes, false));
             }
             TransferPlan plan = new TransferPlan();
-            for (long at = 0; at < bytes || at == 0; at += Staging.SLOT) {
-                int size = (int) Math.min(Staging.SLOT, bytes - at);
+            FileWindow.Sequence windows = new FileWindow.Sequence(queue.streamDevice(), file, fileOffset, bytes);
+            for (long at = 0, size; at < bytes || at == 0; at += size) {
+                StagingPiece piece = windows.piece(plan, at);
+                size = piece.size;
                 long from = start + at;
                 long to = fileOffset + at;
-                StagingPiece piece = plan.piece(size);
                 plan.add(() -> new StagedWrite(queue, piece, own, from, file, to));
             }
             return plan;
@@ -114,7 +117,7 @@ final class FileTransfers {
 
     // ---- Operations.
 
-    /** Reads a part of a file into staging memory, for {@link FromStaging}. */
+    /** Reads a part of a file into staging memory, for {@link FromStaging}; nothing to do where the memory is of the file. */
     private static final class StagedRead extends StagedOperation implements HostStep {
         private final HalFile file;
         private final long offset;
@@ -134,8 +137,9 @@ final class FileTransfers {
         void encode(TransferCommands commands) {}
 
         @Override
+        @Nullable
         HostStep hostStep() {
-            return this;
+            return piece.isInPlace() ? null : this;
         }
 
         @Override
@@ -241,8 +245,9 @@ final class FileTransfers {
         }
 
         @Override
+        @Nullable
         HostStep hostStep() {
-            return this;
+            return piece.isInPlace() ? null : this;
         }
 
         @Override

@@ -39,6 +39,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,6 +69,7 @@ public final class StreamDevice implements Device {
     private final HostImports imports;
     private final StreamEncoder encoder;
     private final Staging staging;
+    private final Semaphore windows = new Semaphore(FileWindow.LIMIT, true);
     private final CompletionWaiter waiter;
     private final Proactor proactor;
     private final HandoffThread issuerThread;
@@ -191,6 +193,20 @@ public final class StreamDevice implements Device {
     /** Returns the staging memory for transfers with memory that is not host-visible. */
     Staging staging() {
         return staging;
+    }
+
+    /** Returns a permit for each further {@link FileWindow} that may be registered. */
+    Semaphore windows() {
+        return windows;
+    }
+
+    /** Keeps the driver until {@link #releaseDriver}; returns false once the device's last work has ended. */
+    boolean holdDriver() {
+        return calls.tryEnter();
+    }
+
+    void releaseDriver() {
+        calls.exit();
     }
 
     StreamDriver driver() {

@@ -27,9 +27,8 @@ final class TransferPlan {
         parts.add(part);
     }
 
-    /** Returns staging memory for the next part, held until all parts are submitted. */
-    StagingPiece piece(int size) {
-        StagingPiece piece = new StagingPiece(size);
+    /** Takes over staging memory for the next part, held until all parts are submitted. */
+    StagingPiece piece(StagingPiece piece) {
         pieces.add(piece);
         return piece;
     }

@@ -1,0 +1,245 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A range of a memory file, registered with the driver while the parts of one transfer use the range: the hardware
+ * reads or writes the file's memory, without a copy by the host. Registered for the first part that asks, unregistered
+ * after the last part; a driver may refuse. Safe from any thread.
+ */
+final class FileWindow {
+    /** Limit of the bytes of a window. */
+    static final long SIZE = 16L << 20;
+
+    /** Number of windows registered at once. */
+    static final int LIMIT = 4;
+
+    /** Bytes from which on a transfer is worth the registration of its memory. */
+    static final long WORTH = 4L << 20;
+
+    /*
+     * STAGE-4: registered memory is unregistered after the last part that may use the memory, and before the file is
+     * released. The driver is called by threads of the window without a lock: registration may take as long as the work
+     * that the device has been given.
+     *
+     * STAGE-5: at most LIMIT windows of a device are registered, so registered memory is bounded. A window waits for its
+     * turn; a registered window ends without another one, since a part asks for the next window when the parts before
+     * have been issued.
+     */
+    private static final Logger LOG = LoggerFactory.getLogger(FileWindow.class);
+
+    private final StreamDevice device;
+    private final HalFile file;
+    private final long first; // address of the first registered byte, like the next field at a border of the driver's pages
+    private final long end;
+    private final boolean readOnly;
+
+    // Guarded by this.
+    private int parts; // not over yet
+    private boolean asked;
+    private boolean refused;
+    private @Nullable DriverMemory memory; // while registered
+    private final List<Consumer<Boolean>> waiting = new ArrayList<>(1);
+
+    private FileWindow(StreamDevice device, HalFile file, long first, long end, boolean readOnly) {
+        this.device = device;
+        this.file = file;
+        this.first = first;
+        this.end = end;
+        this.readOnly = readOnly;
+    }
+
+    /** Windows onto the memory of one transfer, made from the first byte to the last. */
+    static final class Sequence {
+        private final StreamDevice device;
+        private final HalFile file;
+        private final long length;
+        private final @Nullable MemorySegment bytes; // of the transfer; null without windows
+        private @Nullable FileWindow last;
+
+        Sequence(StreamDevice device, HalFile file, long offset, long length) {
+            MemorySegment all = length < WORTH || HostImports.obstacle(device) != null ? null : file.memory();
+            this.device = device;
+            this.file = file;
+            this.length = length;
+            this.bytes = all == null || !all.isNative() ? null : all.asSlice(offset, length);
+        }
+
+        /**
+         * Returns staging memory, or the file's own memory, for a part that neither exceeds a slot nor crosses a border
+         * of windows.
+         *
+         * @param at first byte of the part in the transfer: the end of the part before
+         */
+        StagingPiece piece(TransferPlan plan, long at) {
+            long left = Math.min(Staging.SLOT, length - at);
+            if (bytes == null) {
+                return plan.piece(new StagingPiece((int) left));
+            }
+            long address = bytes.address() + at;
+            long border = (address & -SIZE) + SIZE;
+            FileWindow window = last;
+            if (window == null || address >= window.end) { // one of the next window
+                long alignment = device.driver().limits().hostAlignment();
+                long stop = Math.min(border, bytes.address() + length);
+                window = new FileWindow(
+                        device, file, address & -alignment, stop + alignment - 1 & -alignment, bytes.isReadOnly());
+                last = window;
+            }
+            window.hold();
+            int size = (int) Math.min(left, border - address);
+            return plan.piece(new StagingPiece(size, window, bytes.asSlice(at, size)));
+        }
+    }
+
+    private synchronized void hold() {
+        parts++;
+    }
+
+    /** Returns whether the memory is registered. */
+    synchronized boolean isOpen() {
+        return memory != null;
+    }
+
+    /** Returns whether the memory cannot be registered. */
+    synchronized boolean isRefused() {
+        return refused;
+    }
+
+    /** Returns registered bytes, for the hardware. */
+    StreamStorage storage(MemorySegment part) {
+        DriverMemory registered;
+        synchronized (this) {
+            registered = Objects.requireNonNull(memory);
+        }
+        long offset = part.address() - first;
+        long address = registered.deviceAddress();
+        return new StreamStorage(
+                null,
+                registered.generation(),
+                registered.handle(),
+                offset,
+                part.byteSize(),
+                address == 0 ? 0 : address + offset,
+                part);
+    }
+
+    /**
+     * Registers the memory, for a part that is not over, unless that has been tried.
+     *
+     * @param known called with whether the memory is registered, now or later, as a callback of {@link HeldCallbacks};
+     *     while not over, the part may then use the memory
+     */
+    void open(Consumer<Boolean> known) {
+        boolean begins = false;
+        boolean isKnown;
+        boolean isOpen;
+        synchronized (this) {
+            isOpen = memory != null;
+            isKnown = isOpen || refused;
+            if (!isKnown) {
+                waiting.add(known);
+                begins = !asked;
+                asked = true;
+            }
+        }
+        if (isKnown) {
+            HeldCallbacks.run(() -> known.accept(isOpen));
+        } else if (begins) {
+            begin();
+        }
+    }
+
+    private void begin() {
+        if (!device.holdDriver()) {
+            known(false); // the device is closed
+            return;
+        }
+        file.retain();
+        CallThreads.start("iree4j-register " + device.id(), this::register);
+    }
+
+    private void register() {
+        device.windows().acquireUninterruptibly(); // STAGE-5
+        DriverMemory made = null;
+        try {
+            made = isOver() ? null : takeMemory();
+        } catch (IreeException e) {
+            LOG.debug("{} goes through staging memory of device '{}': {}", file, device.id(), e.getMessage());
+        } catch (RuntimeException | Error e) {
+            LOG.error("{} goes through staging memory of device '{}'", file, device.id(), e);
+        }
+        boolean used;
+        synchronized (this) {
+            used = made != null && parts > 0;
+            memory = used ? made : null;
+        }
+        if (!used) {
+            unregister(made);
+        }
+        known(used);
+    }
+
+    private DriverMemory takeMemory() {
+        long size = end - first;
+        StreamMemory all = device.memory();
+        return all.takeOutside(
+                () -> device.driver().importHost(first, size, readOnly), size, all.kinds().readback());
+    }
+
+    private synchronized boolean isOver() {
+        return parts == 0;
+    }
+
+    /** Tells waiting parts whether the memory is registered. */
+    private void known(boolean registered) {
+        List<Consumer<Boolean>> told;
+        synchronized (this) {
+            refused = !registered;
+            told = List.copyOf(waiting);
+            waiting.clear();
+        }
+        told.forEach(each -> HeldCallbacks.run(() -> each.accept(registered)));
+    }
+
+    /** Ends the use by a part. */
+    void end() {
+        DriverMemory registered;
+        synchronized (this) {
+            parts--;
+            if (parts > 0 || memory == null) {
+                return;
+            }
+            registered = memory;
+            memory = null;
+            refused = true;
+        }
+        CallThreads.start("iree4j-unregister " + device.id(), () -> unregister(registered));
+    }
+
+    private void unregister(@Nullable DriverMemory registered) { // STAGE-4
+        try {
+            if (registered != null) {
+                registered.close();
+                device.memory().provider().returned();
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("memory of {} could not be unregistered from device '{}'", file, device.id(), e);
+        } finally {
+            device.windows().release();
+            file.release();
+            device.releaseDriver();
+        }
+    }
+}

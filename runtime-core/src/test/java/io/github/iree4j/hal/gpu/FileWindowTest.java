@@ -1,0 +1,300 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.nativeaccess.FakeGpu;
+import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** STAGE-4, STAGE-5: large transfers with files in memory, which the driver registers meanwhile or refuses to. */
+@Timeout(300)
+class FileWindowTest {
+    private static final Duration LONG = Duration.ofSeconds(120);
+    private static final int MIB = 1 << 20;
+    private static final BufferParams OF_DEVICE = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+
+    @TempDir
+    private Path directory;
+
+    private final Arena arena = Arena.ofShared();
+    private final AtomicInteger users = new AtomicInteger(); // of the files' memory
+    private final RefCounted owner = new RefCounted() {
+        @Override
+        public void retain() {
+            users.incrementAndGet();
+        }
+
+        @Override
+        public void release() {
+            users.decrementAndGet();
+        }
+    };
+    private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
+    private @Nullable GpuDrivers drivers;
+    private @Nullable StreamDevice opened;
+    private long value;
+
+    private StreamDevice open(GpuKind kind, String settings) {
+        GpuDrivers made = GpuDrivers.fake(directory, kind, settings);
+        drivers = made;
+        StreamDevice device = made.open(DeviceOptions.builder().queueCount(2));
+        opened = device;
+        return device;
+    }
+
+    private FakeGpu library() {
+        return Objects.requireNonNull(Objects.requireNonNull(drivers).library());
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        StreamDevice device = Objects.requireNonNull(opened);
+        device.close();
+        GpuDrivers.assertNothingLeft(device); // registrations, too
+        Objects.requireNonNull(drivers).assertNothingToComplainOf();
+        assertThat(users).hasValue(0);
+        timeline.close();
+        arena.close();
+    }
+
+    private MemorySegment random(Random random, long size) {
+        MemorySegment bytes = arena.allocate(size + 8, 8).asSlice(random.nextInt(8), size);
+        for (long i = 0; i + 8 <= size; i += 8) {
+            bytes.set(ValueLayout.JAVA_LONG_UNALIGNED, i, random.nextLong());
+        }
+        return bytes;
+    }
+
+    private Fence next() {
+        return Fence.at(timeline, ++value);
+    }
+
+    private void await() {
+        timeline.await(value, LONG);
+    }
+
+    private HalFile file(MemorySegment bytes) {
+        return HalFile.ofMemory(bytes, bytes.isReadOnly() ? MemoryAccess.READ : MemoryAccess.ALL, owner);
+    }
+
+    private void there(StreamDevice device, MemorySegment bytes, long from, Buffer buffer, long at, long length) {
+        try (HalFile file = file(bytes)) {
+            device.queue(0).read(null, next(), file, from, buffer, at, length, 0);
+        }
+        await();
+    }
+
+    private void back(StreamDevice device, Buffer buffer, long at, MemorySegment bytes, long to, long length) {
+        try (HalFile file = file(bytes)) {
+            device.queue(0).write(null, next(), buffer, at, file, to, length, 0);
+        }
+        await();
+    }
+
+    /** Ranges of any place and length, to the device and back to elsewhere, whatever the driver makes of the memory. */
+    @ParameterizedTest
+    @CsvSource({
+        "CUDA, ''",
+        "HIP, ''",
+        "CUDA, instances alignment=512 implicit_sync lazy",
+        "CUDA, fail=host_register:1:801",
+        "CUDA, fail=host_register:2:1 fail=host_register:4:2",
+        "HIP, fail=host_register:3:801 fail=host_address:1:1"
+    })
+    void bytesArriveWhetherTheDriverRegistersThemOrNot(GpuKind kind, String settings) {
+        StreamDevice device = open(kind, settings);
+        Random random = new Random(Effort.seed(getClass(), "ranges", 20261126));
+        int size = 41 * MIB;
+        MemorySegment source = random(random, size);
+        MemorySegment target = arena.allocate(size);
+        MemorySegment expected = arena.allocate(size);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size)) {
+            for (int i = 0; i < Effort.rounds(12); i++) {
+                long length = i == 0 ? size : 3 * MIB + random.nextInt(size - 3 * MIB);
+                long from = random.nextLong(size - length + 1);
+                long at = random.nextLong(size - length + 1);
+                long to = random.nextLong(size - length + 1);
+                there(device, random.nextBoolean() ? source : source.asReadOnly(), from, buffer, at, length);
+                back(device, buffer, at, target, to, length);
+                MemorySegment.copy(source, from, expected, to, length);
+                assertThat(target.mismatch(expected)).as("round %d", i).isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void theHostCopiesNothingThatIsRegistered() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        MemorySegment source = random(new Random(5), 64L * MIB);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, source.byteSize())) {
+            there(device, source, 0, buffer, 0, source.byteSize());
+            back(device, buffer, 0, source, 0, source.byteSize());
+        }
+        long windows = library().calls("host_register");
+        assertThat(windows).isBetween(8L, 10L); // of 16 MiB, there and back
+        assertThat(library().calls("host_allocate")).as("staging memory").isZero();
+    }
+
+    @Test
+    void smallTransfersRegisterNothing() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        MemorySegment source = random(new Random(6), 3 * MIB);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, source.byteSize())) {
+            there(device, source, 0, buffer, 0, source.byteSize());
+        }
+        assertThat(library().calls("host_register")).isZero();
+    }
+
+    /** The file's contents are those at the operation's place in the order of its queue, and not of its submission. */
+    @Test
+    void transfersInPlaceKeepTheOrderOfTheirFences() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        long size = 20L * MIB;
+        MemorySegment memory = random(new Random(7), size);
+        MemorySegment result = arena.allocate(size);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size);
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                HalFile file = file(memory);
+                HalFile out = file(result)) {
+            try (Fence wait = Fence.at(gate, 1);
+                    Fence first = next();
+                    Fence second = next();
+                    Fence third = next()) {
+                device.queue(0).read(wait, first, file, 0, buffer, 0, size, 0);
+                device.queue(1).fill(first, second, buffer, 0, size, 0x55, 1, 0);
+                device.queue(0).write(second, third, buffer, 0, file, 0, size / 2, 0);
+                try (Fence last = next()) {
+                    device.queue(1).read(third, last, file, 0, buffer, 0, size, 0);
+                }
+            }
+            memory.fill((byte) 0x11); // before the gate opens
+            gate.signal(1);
+            await();
+            device.queue(1).write(null, next(), buffer, 0, out, 0, size, 0);
+            await();
+        }
+        assertThat(result.asSlice(0, size / 2).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x55);
+        assertThat(result.asSlice(size / 2).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x11);
+    }
+
+    /** Several transfers at once need more windows than there are. */
+    @ParameterizedTest
+    @CsvSource({"CUDA", "HIP"})
+    void transfersWaitForTheirTurn(GpuKind kind) {
+        StreamDevice device = open(kind, "");
+        int count = 6;
+        long size = 35L * MIB;
+        Random random = new Random(Effort.seed(getClass(), "turns", 8));
+        List<MemorySegment> sources = new ArrayList<>();
+        List<MemorySegment> targets = new ArrayList<>();
+        List<Buffer> buffers = new ArrayList<>();
+        List<Fence> ends = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            sources.add(random(random, size));
+            targets.add(arena.allocate(size));
+            buffers.add(device.allocator().allocate(OF_DEVICE, size));
+        }
+        for (int i = 0; i < count; i++) {
+            Fence read = Fence.adopt(TimelineSemaphore.create(0), 1);
+            Fence written = Fence.adopt(TimelineSemaphore.create(0), 1);
+            try (HalFile source = file(sources.get(i));
+                    HalFile target = file(targets.get(i))) {
+                device.queue(i % 2).read(null, read, source, 0, buffers.get(i), 0, size, 0);
+                device.queue(1 - i % 2).write(read, written, buffers.get(i), 0, target, 0, size, 0);
+            }
+            ends.add(read);
+            ends.add(written);
+        }
+        ends.forEach(each -> each.await(LONG));
+        for (int i = 0; i < count; i++) {
+            assertThat(targets.get(i).mismatch(sources.get(i))).as("transfer %d", i).isEqualTo(-1);
+        }
+        ends.forEach(Fence::close);
+        buffers.forEach(Buffer::close);
+    }
+
+    @Test
+    void mappedFilesArriveThatTheDriverDoesNotRegister() throws IOException {
+        StreamDevice device = open(GpuKind.CUDA, "no_files");
+        long size = 9L * MIB;
+        MemorySegment bytes = random(new Random(9), size);
+        MemorySegment result = arena.allocate(size);
+        try (FileChannel file = FileChannel.open(
+                        directory.resolve("mapped"),
+                        StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE);
+                Buffer buffer = device.allocator().allocate(OF_DEVICE, size)) {
+            MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, size, arena);
+            mapped.copyFrom(bytes);
+            there(device, mapped.asReadOnly(), 0, buffer, 0, size);
+            back(device, buffer, 0, result, 0, size);
+        }
+        assertThat(result.mismatch(bytes)).isEqualTo(-1);
+    }
+
+    /** Transfers under way, and in line for a window, when their device is closed or lost. */
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void aDeviceThatEndsMeanwhileLeavesNothingRegistered(boolean lost) {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        long size = 33L * MIB;
+        MemorySegment source = random(new Random(10), size);
+        List<Fence> ends = new ArrayList<>();
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size)) {
+            Objects.requireNonNull(drivers).hang();
+            for (int i = 0; i < 5; i++) {
+                Fence done = Fence.adopt(TimelineSemaphore.create(0), 1);
+                try (HalFile file = file(source)) {
+                    device.queue(i % 2).read(null, done, file, 0, buffer, 0, size, 0);
+                }
+                ends.add(done);
+            }
+            if (lost) {
+                library().lose();
+            }
+            Objects.requireNonNull(drivers).goOn();
+        }
+        device.close();
+        for (Fence each : ends) {
+            try {
+                each.await(LONG);
+            } catch (IreeException e) {
+                assertThat(e).hasMessageContaining("device");
+            }
+            each.close();
+        }
+    }
+}

@@ -85,6 +85,17 @@ public abstract class HalFile extends Resource {
     }
 
     /**
+     * Returns the contents in memory for the hardware of a device, which reads or writes the bytes while the memory is
+     * registered with the device's driver. May be a mapping that code of the host must not use: a file may lose pages of
+     * the mapping.
+     *
+     * @return the bytes, valid as long as this file, or null; {@link #memory} unless overridden
+     */
+    public @Nullable MemorySegment mapping() {
+        return memory();
+    }
+
+    /**
      * Returns whether the bytes are constants, such as constants of a module, and parameters: never written, and likely
      * to be read again when the program is loaded again. Devices of other machines keep bytes read from such files.
      *

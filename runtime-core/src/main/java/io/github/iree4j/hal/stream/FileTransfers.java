@@ -45,7 +45,7 @@ final class FileTransfers {
     private static TransferPlan stagedRead(
             StreamQueue queue, HalFile file, long fileOffset, StreamBuffer target, long offset, long length) {
         TransferPlan plan = new TransferPlan();
-        FileWindow.Sequence windows = new FileWindow.Sequence(queue.streamDevice(), file, fileOffset, length);
+        FileWindow.Sequence windows = new FileWindow.Sequence(queue, file, fileOffset, length);
         for (long at = 0, size; at < length || at == 0; at += size) {
             StagingPiece piece = windows.piece(plan, at);
             size = piece.size;
@@ -77,7 +77,7 @@ final class FileTransfers {
                 return TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, start, bytes, false));
             }
             TransferPlan plan = new TransferPlan();
-            FileWindow.Sequence windows = new FileWindow.Sequence(queue.streamDevice(), file, fileOffset, bytes);
+            FileWindow.Sequence windows = new FileWindow.Sequence(queue, file, fileOffset, bytes);
             for (long at = 0, size; at < bytes || at == 0; at += size) {
                 StagingPiece piece = windows.piece(plan, at);
                 size = piece.size;

@@ -14,9 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A range of a memory file, registered with the driver while the parts of one transfer use the range: the hardware
+ * A range of a file in memory, registered with the driver while the parts of one transfer use the range: the hardware
  * reads or writes the file's memory, without a copy by the host. Registered for the first part that asks, unregistered
- * after the last part; a driver may refuse. Safe from any thread.
+ * after the last part. Staging memory takes its place where the driver refuses, where the system would have to read the
+ * file, and while other queues are busy, since drivers may register only once the work of all queues has ended. Safe
+ * from any thread.
  */
 final class FileWindow {
     /** Limit of the bytes of a window. */
@@ -30,8 +32,8 @@ final class FileWindow {
 
     /*
      * STAGE-4: registered memory is unregistered after the last part that may use the memory, and before the file is
-     * released. The driver is called by threads of the window without a lock: registration may take as long as the work
-     * that the device has been given.
+     * released. The driver is called by threads of the window without a lock: registration may take as long as work that
+     * other queues are given meanwhile.
      *
      * STAGE-5: at most LIMIT windows of a device are registered, so registered memory is bounded. A window waits for its
      * turn; a registered window ends without another one, since a part asks for the next window when the parts before
@@ -40,10 +42,12 @@ final class FileWindow {
     private static final Logger LOG = LoggerFactory.getLogger(FileWindow.class);
 
     private final StreamDevice device;
+    private final HardwareQueue queue; // of the transfer
     private final HalFile file;
-    private final long first; // address of the first registered byte, like the next field at a border of the driver's pages
+    private final MemorySegment bytes; // used of the registered memory
+    private final long
+            first; // address of the first registered byte, like the next field at a border of the driver's pages
     private final long end;
-    private final boolean readOnly;
 
     // Guarded by this.
     private int parts; // not over yet
@@ -52,25 +56,28 @@ final class FileWindow {
     private @Nullable DriverMemory memory; // while registered
     private final List<Consumer<Boolean>> waiting = new ArrayList<>(1);
 
-    private FileWindow(StreamDevice device, HalFile file, long first, long end, boolean readOnly) {
-        this.device = device;
+    private FileWindow(StreamQueue queue, HalFile file, MemorySegment bytes) {
+        this.device = queue.streamDevice();
+        this.queue = queue.stream().queue();
         this.file = file;
-        this.first = first;
-        this.end = end;
-        this.readOnly = readOnly;
+        this.bytes = bytes;
+        long alignment = device.driver().limits().hostAlignment();
+        this.first = bytes.address() & -alignment;
+        this.end = bytes.address() + bytes.byteSize() + alignment - 1 & -alignment;
     }
 
     /** Windows onto the memory of one transfer, made from the first byte to the last. */
     static final class Sequence {
-        private final StreamDevice device;
+        private final StreamQueue queue;
         private final HalFile file;
         private final long length;
         private final @Nullable MemorySegment bytes; // of the transfer; null without windows
         private @Nullable FileWindow last;
 
-        Sequence(StreamDevice device, HalFile file, long offset, long length) {
-            MemorySegment all = length < WORTH || HostImports.obstacle(device) != null ? null : file.memory();
-            this.device = device;
+        Sequence(StreamQueue queue, HalFile file, long offset, long length) {
+            MemorySegment all =
+                    length < WORTH || HostImports.obstacle(queue.streamDevice()) != null ? null : file.mapping();
+            this.queue = queue;
             this.file = file;
             this.length = length;
             this.bytes = all == null || !all.isNative() ? null : all.asSlice(offset, length);
@@ -90,11 +97,8 @@ final class FileWindow {
             long address = bytes.address() + at;
             long border = (address & -SIZE) + SIZE;
             FileWindow window = last;
-            if (window == null || address >= window.end) { // one of the next window
-                long alignment = device.driver().limits().hostAlignment();
-                long stop = Math.min(border, bytes.address() + length);
-                window = new FileWindow(
-                        device, file, address & -alignment, stop + alignment - 1 & -alignment, bytes.isReadOnly());
+            if (window == null || address >= window.end) { // the first part of the next window
+                window = new FileWindow(queue, file, bytes.asSlice(at, Math.min(length - at, border - address)));
                 last = window;
             }
             window.hold();
@@ -162,8 +166,8 @@ final class FileWindow {
     }
 
     private void begin() {
-        if (!device.holdDriver()) {
-            known(false); // the device is closed
+        if (device.isBusyBeside(queue) || bytes.isMapped() && !bytes.isLoaded() || !device.holdDriver()) {
+            known(false);
             return;
         }
         file.retain();
@@ -176,9 +180,9 @@ final class FileWindow {
         try {
             made = isOver() ? null : takeMemory();
         } catch (IreeException e) {
-            LOG.debug("{} goes through staging memory of device '{}': {}", file, device.id(), e.getMessage());
+            LOG.debug("{} is copied through staging memory of device '{}': {}", file, device.id(), e.getMessage());
         } catch (RuntimeException | Error e) {
-            LOG.error("{} goes through staging memory of device '{}'", file, device.id(), e);
+            LOG.error("{} is copied through staging memory of device '{}'", file, device.id(), e);
         }
         boolean used;
         synchronized (this) {
@@ -195,7 +199,9 @@ final class FileWindow {
         long size = end - first;
         StreamMemory all = device.memory();
         return all.takeOutside(
-                () -> device.driver().importHost(first, size, readOnly), size, all.kinds().readback());
+                () -> device.driver().importHost(first, size, bytes.isReadOnly()),
+                size,
+                all.kinds().readback());
     }
 
     private synchronized boolean isOver() {

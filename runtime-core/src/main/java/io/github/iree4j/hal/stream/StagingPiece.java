@@ -110,9 +110,7 @@ final class StagingPiece {
     }
 
     synchronized StreamStorage storage() {
-        return isInPlace()
-                ? Objects.requireNonNull(window).storage(own)
-                : Objects.requireNonNull(lease).storage;
+        return isInPlace() ? Objects.requireNonNull(window).storage(own) : Objects.requireNonNull(lease).storage;
     }
 
     /** Ends the use by one holder: the last holder returns the memory, or leaves the line. */

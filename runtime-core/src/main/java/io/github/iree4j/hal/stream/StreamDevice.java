@@ -200,6 +200,11 @@ public final class StreamDevice implements Device {
         return windows;
     }
 
+    /** Returns whether the hardware has work on another queue. */
+    boolean isBusyBeside(HardwareQueue own) {
+        return hardware.stream().anyMatch(each -> each != own && each.isBusy());
+    }
+
     /** Keeps the driver until {@link #releaseDriver}; returns false once the device's last work has ended. */
     boolean holdDriver() {
         return calls.tryEnter();

@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.async.Completion;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.lifetime.Resource;
@@ -19,6 +20,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -147,13 +149,82 @@ final class MappedFile extends Resource {
         return bytes;
     }
 
-    /** Returns the same file, to be read and written without the mapping; null when the path no longer leads to the file. */
-    synchronized @Nullable HalFile file() {
-        if (!asked) {
-            asked = true;
-            file = openAgain();
+    /**
+     * Returns the same file, to be read and written without the mapping, except by hardware; null when the path no longer
+     * leads to the file. The caller closes it.
+     */
+    @Nullable
+    HalFile file() {
+        HalFile own;
+        synchronized (this) {
+            if (!asked) {
+                asked = true;
+                file = openAgain();
+            }
+            own = file;
         }
-        return file;
+        return own == null ? null : new InFile(this, own);
+    }
+
+    /** The file, keeping the mapping. */
+    private static final class InFile extends HalFile {
+        private final MappedFile owner;
+        private final HalFile file;
+
+        InFile(MappedFile owner, HalFile file) {
+            super(owner.describe(), file.access());
+            this.owner = owner;
+            this.file = file;
+            owner.retain();
+        }
+
+        @Override
+        public long length() {
+            return file.length();
+        }
+
+        /** Null for a file that is written, since drivers do not write mapped files. */
+        @Override
+        public @Nullable MemorySegment mapping() {
+            return owner.identity.writable ? null : owner.bytes;
+        }
+
+        @Override
+        public boolean isConstant() {
+            return file.isConstant();
+        }
+
+        @Override
+        public boolean isAsynchronous() {
+            return file.isAsynchronous();
+        }
+
+        @Override
+        protected void doStartRead(
+                long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
+            file.startRead(offset, target, stop, completion);
+        }
+
+        @Override
+        protected void doStartWrite(
+                long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
+            file.startWrite(offset, source, stop, completion);
+        }
+
+        @Override
+        protected void doRead(long offset, MemorySegment target) {
+            file.read(offset, target);
+        }
+
+        @Override
+        protected void doWrite(long offset, MemorySegment source) {
+            file.write(offset, source);
+        }
+
+        @Override
+        protected void destroy() {
+            owner.release();
+        }
     }
 
     private @Nullable HalFile openAgain() {

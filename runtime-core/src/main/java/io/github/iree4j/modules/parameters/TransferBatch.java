@@ -67,11 +67,12 @@ final class TransferBatch implements AutoCloseable {
     /** Writes a range of a buffer into a writable parameter. */
     void store(ParameterEntry.Stored entry, long offset, Buffer source, long sourceOffset, long length) {
         inPieces(entry, length, (before, after, done, size) -> {
-            HalFile stored = fileOf(entry);
-            if (stored != null) {
-                queue.write(
-                        before, after, source, sourceOffset + done, stored, placeOf(entry) + offset + done, size, 0);
-                return;
+            try (HalFile stored = fileOf(entry)) {
+                if (stored != null) {
+                    long place = placeOf(entry) + offset + done;
+                    queue.write(before, after, source, sourceOffset + done, stored, place, size, 0);
+                    return;
+                }
             }
             try (HalFile file = HalFile.ofMemory(entry.data(), MemoryAccess.WRITE, entry.owner())) {
                 queue.write(before, after, source, sourceOffset + done, file, offset + done, size, 0);
@@ -82,7 +83,7 @@ final class TransferBatch implements AutoCloseable {
     /**
      * Returns the file with the bytes of an entry, or null for bytes outside files. The file is read and written
      * without blocking a thread on page faults, and without the SIGBUS raised by accesses to a mapping of a truncated
-     * file.
+     * file. The caller closes the result.
      */
     private static @Nullable HalFile fileOf(ParameterEntry.Stored entry) {
         return entry.owner() instanceof MappedFile mapped ? mapped.file() : null;
@@ -138,10 +139,11 @@ final class TransferBatch implements AutoCloseable {
             long length) {
         switch (entry) {
             case ParameterEntry.Stored stored -> {
-                HalFile inFile = fileOf(stored);
-                if (inFile != null) {
-                    queue.read(before, after, inFile, placeOf(stored) + offset, target, targetOffset, length, 0);
-                    return;
+                try (HalFile inFile = fileOf(stored)) {
+                    if (inFile != null) {
+                        queue.read(before, after, inFile, placeOf(stored) + offset, target, targetOffset, length, 0);
+                        return;
+                    }
                 }
                 try (HalFile file = HalFile.ofMemory(stored.data(), MemoryAccess.READ, stored.owner())) {
                     queue.read(before, after, file, offset, target, targetOffset, length, 0);

@@ -18,6 +18,7 @@ import io.github.iree4j.nativeaccess.FakeGpu;
 import io.github.iree4j.nativeaccess.GpuKind;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -209,6 +210,54 @@ class FileWindowTest {
         assertThat(result.asSlice(size / 2).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x11);
     }
 
+    /** Drivers may register only once the work of all queues is over. */
+    @Test
+    void nothingIsRegisteredWhileAnotherQueueIsBusy() {
+        StreamDevice device = open(GpuKind.CUDA, "implicit_sync");
+        GpuDrivers own = Objects.requireNonNull(drivers);
+        long size = 20L * MIB;
+        MemorySegment source = random(new Random(11), size);
+        MemorySegment result = arena.allocate(size);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size);
+                Buffer other = device.allocator().allocate(OF_DEVICE, 4096);
+                Fence filled = Fence.adopt(TimelineSemaphore.create(0), 1)) {
+            there(device, source.asSlice(0, MIB), 0, buffer, 0, MIB); // staging memory is there
+            library().forget();
+            own.hang(1);
+            device.queue(1).fill(null, filled, other, 0, 4096, 1, 1, 0);
+            there(device, source, 0, buffer, 0, size);
+            assertThat(library().calls("host_register")).isZero();
+            own.goOn();
+            filled.await(LONG);
+            back(device, buffer, 0, result, 0, size);
+            assertThat(library().calls("host_register")).isPositive();
+        }
+        assertThat(result.mismatch(source)).isEqualTo(-1);
+    }
+
+    /** The system would read the pages of a file one after the other while it registers them. */
+    @Test
+    void pagesOfAFileAreRegisteredOnceTheyAreInMemory() throws IOException {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        long size = 9L * MIB;
+        MemorySegment result = arena.allocate(size).fill((byte) 1);
+        Path path = directory.resolve("sparse");
+        try (RandomAccessFile made = new RandomAccessFile(path.toFile(), "rw")) {
+            made.setLength(size);
+        }
+        try (FileChannel file = FileChannel.open(path);
+                Buffer buffer = device.allocator().allocate(OF_DEVICE, size)) {
+            MemorySegment mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, size, arena);
+            there(device, mapped, 0, buffer, 0, size);
+            assertThat(library().calls("host_register")).isZero();
+            mapped.load();
+            there(device, mapped, 0, buffer, 0, size);
+            assertThat(library().calls("host_register")).isPositive();
+            back(device, buffer, 0, result, 0, size);
+        }
+        assertThat(result.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+    }
+
     /** Several transfers at once need more windows than there are. */
     @ParameterizedTest
     @CsvSource({"CUDA", "HIP"})
@@ -239,7 +288,9 @@ class FileWindowTest {
         }
         ends.forEach(each -> each.await(LONG));
         for (int i = 0; i < count; i++) {
-            assertThat(targets.get(i).mismatch(sources.get(i))).as("transfer %d", i).isEqualTo(-1);
+            assertThat(targets.get(i).mismatch(sources.get(i)))
+                    .as("transfer %d", i)
+                    .isEqualTo(-1);
         }
         ends.forEach(Fence::close);
         buffers.forEach(Buffer::close);

@@ -80,8 +80,7 @@ public final class GpuDrivers implements TestDriver {
     }
 
     /** The library without hardware; null for the machine's. */
-    @Nullable
-    FakeGpu library() {
+    public @Nullable FakeGpu library() {
         return fake;
     }
 

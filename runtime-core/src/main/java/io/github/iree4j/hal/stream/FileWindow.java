@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * A range of a file in memory, registered with the driver while the parts of one transfer use the range: the hardware
  * reads or writes the file's memory, without a copy by the host. Registered for the first part that asks, unregistered
  * after the last part. Staging memory takes its place where the driver refuses, where the system would have to read the
- * file, and while other queues are busy, since drivers may register only once the work of all queues has ended. Safe
- * from any thread.
+ * file, and while other queues are busy or may run collectives, since drivers may register memory only once the work of
+ * all queues has ended. Safe from any thread.
  */
 final class FileWindow {
     /** Limit of the bytes of a window. */
@@ -166,8 +166,8 @@ final class FileWindow {
     }
 
     private void begin() {
-        if (device.isBusyBeside(queue) || bytes.isMapped() && !bytes.isLoaded() || !device.holdDriver()) {
-            known(false);
+        if (!device.holdDriver()) {
+            known(false); // the device is closed
             return;
         }
         file.retain();
@@ -178,7 +178,7 @@ final class FileWindow {
         device.windows().acquireUninterruptibly(); // STAGE-5
         DriverMemory made = null;
         try {
-            made = isOver() ? null : takeMemory();
+            made = isOver() || !isQuick() ? null : takeMemory();
         } catch (IreeException e) {
             LOG.debug("{} is copied through staging memory of device '{}': {}", file, device.id(), e.getMessage());
         } catch (RuntimeException | Error e) {
@@ -193,6 +193,11 @@ final class FileWindow {
             unregister(made);
         }
         known(used);
+    }
+
+    /** Returns whether registration waits neither for other work of the device, collectives of absent peers among it, nor for the system. */
+    private boolean isQuick() {
+        return !device.isBusyBeside(queue) && !device.hasCollectives() && (!bytes.isMapped() || bytes.isLoaded());
     }
 
     private DriverMemory takeMemory() {

@@ -25,6 +25,11 @@ final class StreamChannels implements ChannelHost {
         this.device = device;
     }
 
+    /** Returns whether the device has, or had, collectives. */
+    boolean used() {
+        return used;
+    }
+
     Channel create(ChannelParams params) {
         return ChannelRegistry.create(device.schedulingDomain(), this, params);
     }

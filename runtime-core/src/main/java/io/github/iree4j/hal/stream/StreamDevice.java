@@ -205,6 +205,11 @@ public final class StreamDevice implements Device {
         return hardware.stream().anyMatch(each -> each != own && each.isBusy());
     }
 
+    /** Returns whether work of the hardware may wait for other devices. */
+    boolean hasCollectives() {
+        return channels.used();
+    }
+
     /** Keeps the driver until {@link #releaseDriver}; returns false once the device's last work has ended. */
     boolean holdDriver() {
         return calls.tryEnter();

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
@@ -97,6 +98,60 @@ class CallsAheadTest {
             for (CompletableFuture<Results> call : calls) {
                 call.get(50, TimeUnit.SECONDS).close();
             }
+        }
+    }
+
+    private static IreeRuntime openAdd(long limit) {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit(limit)
+                .memoryWait(MINUTES)
+                .memoryHostWait(MINUTES)
+                .build();
+        return IreeRuntime.builder().device("local", "local://", options).build();
+    }
+
+    private static void add(Program program, int length) {
+        program.function("add").invoke(new float[length], new float[length]).close();
+    }
+
+    /** The inputs of the call ahead are in slabs of an earlier call, which are longer. */
+    @ParameterizedTest
+    @CsvSource({"9009,10000", "9009,10032", "9009,10100", "7001,7900", "15000,16000"})
+    void aCallIsAnsweredThatACallAheadInLongerSlabsWaitsFor(int ahead, int before) throws Exception {
+        int large = 32768;
+        try (IreeRuntime runtime = openAdd(471_859); // 1.2 times the need of the large call
+                Program early = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
+                Program ready = runtime.load(Fixtures.file("3.13.0/cpu/dynamic_add.vmfb"));
+                Timeline timeline = runtime.createTimeline();
+                Fence gate = timeline.at(1);
+                Fence done = timeline.at(2)) {
+            add(ready, large);
+            add(early, large);
+            add(early, before);
+            CompletableFuture<Results> call =
+                    early.function("add").submit(gate, done, new float[ahead], new float[ahead]);
+            CompletableFuture<Results> awaited = ready.function("add").invokeAsync(new float[large], new float[large]);
+            awaited.get(50, TimeUnit.SECONDS).close();
+            gate.signal();
+            call.get(50, TimeUnit.SECONDS).close();
+            done.await();
+        }
+    }
+
+    @Test
+    void aCallThatCanNeverFitKeepsNoCallFromStartingAheadOfItsFence() throws Exception {
+        try (IreeRuntime runtime = openAdd(16 << 20);
+                Program early = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
+                Program other = runtime.load(Fixtures.file("3.13.0/cpu/dynamic_add.vmfb"));
+                Timeline timeline = runtime.createTimeline();
+                Fence gate = timeline.at(1);
+                Fence done = timeline.at(2)) {
+            add(early, 1000);
+            assertThatThrownBy(() -> add(other, 1_500_000)).hasMessageContaining("limit");
+            CompletableFuture<Results> call = early.function("add").submit(gate, done, new float[4], new float[4]);
+            call.get(50, TimeUnit.SECONDS).close(); // with results that are not there yet
+            gate.signal();
+            done.await();
         }
     }
 

@@ -40,7 +40,8 @@ final class Share {
      * @param limit bytes
      * @param shared bytes staying free beside inputs of calls that wait for their fences, since slabs shared by calls
      *     are never quite full
-     * @param lost bytes staying free while several calls run, since blocks also have longer slabs than needed
+     * @param lost bytes staying free while several calls run, and at the admission of such inputs, since blocks also have
+     *     longer slabs than needed
      */
     Share(long limit, long shared, long lost) {
         this.limit = limit;
@@ -97,9 +98,9 @@ final class Share {
         }
     }
 
-    /** Records the need of a call, expected or shown. */
+    /** Records the need of a call, expected or shown. A call that can never fit needs no room beside others. */
     void needs(long bytes) {
-        if (bytes > largest) {
+        if (bytes > largest && bytes <= limit) {
             largest = bytes;
         }
     }
@@ -119,11 +120,11 @@ final class Share {
     /**
      * Commits the inputs of a call waiting for a fence, if there is room now for the inputs and, beside the inputs of
      * all such calls, for the largest call: then the waiting calls can run one after the other, and so can any call
-     * they may wait for. Under the gate's lock.
+     * they may wait for. The inputs may be in slabs of earlier calls, which are longer. Under the gate's lock.
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // a single writer at a time
     boolean tryCommitAhead(long inputs, long need) {
-        long room = Math.min(Math.max(need, largest), limit - permanent - shared) + shared;
+        long room = Math.min(Math.max(need, largest), limit - permanent - lost) + lost;
         if (ahead + inputs > Math.min(limit / AHEAD, limit - kept.get() - room) || !tryCommit(inputs, 0)) {
             return false;
         }

@@ -28,6 +28,8 @@ final class Callbacks {
     private @Nullable Due head; // thread-confined like everything here
     private @Nullable Due tail;
     private boolean running;
+    private int resumed; // crowd waiters resumed since this thread began to run or hold callbacks
+    private boolean resumesAll; // whether this thread was chosen to resume a crowd
     private final ArrayDeque<Runnable> last = new ArrayDeque<>(0); // run when nothing else is due
 
     private Callbacks() {}
@@ -109,6 +111,37 @@ final class Callbacks {
         CURRENT.get().drain();
     }
 
+    /**
+     * Counts waiters about to be resumed by this thread.
+     *
+     * @param count waiters that another thread may resume
+     * @return true, without counting, if this thread would resume too many, one after the other or at once: another
+     *     thread resumes these waiters
+     */
+    static boolean isCrowded(int count) {
+        Callbacks mine = CURRENT.get();
+        int all = mine.running ? mine.resumed + count : count;
+        if (all > SemaphoreWaiter.FEW && !mine.resumesAll) {
+            return true;
+        }
+        mine.resumed = all;
+        return false;
+    }
+
+    /** Lets this thread resume any number of waiters; returns whether {@link #endCrowd} ends this. */
+    static boolean beginCrowd() {
+        Callbacks mine = CURRENT.get();
+        boolean begins = !mine.resumesAll;
+        mine.resumesAll = true;
+        return begins;
+    }
+
+    static void endCrowd(boolean begun) {
+        if (begun) {
+            CURRENT.get().resumesAll = false;
+        }
+    }
+
     static boolean isRunning() {
         return CURRENT.get().running;
     }
@@ -120,6 +153,7 @@ final class Callbacks {
             return false; // the running drain runs them
         }
         mine.running = true;
+        mine.resumed = 0;
         return true;
     }
 

@@ -41,7 +41,10 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         this.crowd = timepoint instanceof CrowdTimepoint many ? many.crowdExecutor() : null;
     }
 
-    /** The most crowd waiters resumed by the signalling thread itself: some microseconds. A guess, not measured. */
+    /**
+     * The most crowd waiters resumed by the signalling thread itself, for the signalled values and for all values signalled
+     * by these waiters: some microseconds. A guess, not measured.
+     */
     static final int FEW = 16;
 
     /** Wakes and calls a chain of unlinked waiters; crowd waiters, callable elsewhere, come last. */
@@ -53,7 +56,7 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
             crowd = crowd.next;
         }
         Executor elsewhere = crowd == null ? null : crowd.crowd;
-        if (crowd == null || elsewhere == null || !isCrowd(crowd)) {
+        if (crowd == null || elsewhere == null || !Callbacks.isCrowded(count(crowd))) {
             deliverHere(first, at, cause);
             return;
         }
@@ -65,12 +68,13 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         }
     }
 
-    private static boolean isCrowd(SemaphoreWaiter first) {
+    /** Returns the number of waiters, at most one more than a few. */
+    private static int count(SemaphoreWaiter first) {
         int count = 0;
         for (SemaphoreWaiter waiter = first; waiter != null && count <= FEW; waiter = waiter.next) {
             count++;
         }
-        return count > FEW;
+        return count;
     }
 
     /** Calls the waiters of the first waiter's executor, on this executor and in order, and passes the other waiters on to their executors. */
@@ -104,7 +108,9 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         if (elsewhere != null && elsewhere.crowd != null) {
             elsewhere.crowd.execute(() -> deliverAway(elsewhere, at, cause));
         }
+        boolean begun = Callbacks.beginCrowd();
         deliverHere(head, at, cause); // in one batch, so resulting ready work is batched too
+        Callbacks.endCrowd(begun);
     }
 
     private static void deliverHere(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {

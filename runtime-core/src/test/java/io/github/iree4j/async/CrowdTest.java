@@ -19,10 +19,16 @@ class CrowdTest {
     private final class Operation implements CrowdTimepoint {
         private final String name;
         private final Executor executor;
+        private final Runnable then;
 
         Operation(String name, Executor executor) {
+            this(name, executor, () -> {});
+        }
+
+        Operation(String name, Executor executor, Runnable then) {
             this.name = name;
             this.executor = executor;
+            this.then = then;
         }
 
         @Override
@@ -33,6 +39,7 @@ class CrowdTest {
         @Override
         public void reached(long value, @Nullable IreeException failure) {
             called.add(name + (failure == null ? "" : " " + failure.code()));
+            then.run();
         }
     }
 
@@ -90,6 +97,49 @@ class CrowdTest {
             run(handedOver);
             assertThat(called).isEqualTo(expected);
         }
+    }
+
+    /** Operations without work, each of which waits for the one before. */
+    @Test
+    void aChainIsHandedOverOnceAFewAreCalled() {
+        Executor here = handedOver::add;
+        List<String> expected = new ArrayList<>();
+        try (TimelineSemaphore chain = TimelineSemaphore.create(0)) {
+            for (int i = 1; i <= 1000; i++) {
+                long next = i + 1;
+                chain.whenReached(i, new Operation("op" + i, here, () -> chain.signal(next)));
+                expected.add("op" + i);
+            }
+            chain.signal(1);
+            assertThat(called).hasSize(16);
+            assertThat(handedOver).hasSize(1);
+            run(handedOver);
+            assertThat(handedOver).isEmpty(); // the other thread resumes all
+            assertThat(called).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void theWaitersOfAllPointsOfAFenceAreACrowd() {
+        Executor here = handedOver::add;
+        List<TimelineSemaphore> points = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            TimelineSemaphore point = TimelineSemaphore.create(0);
+            point.whenReached(1, new Operation("first", here));
+            point.whenReached(1, new Operation("second", here));
+            points.add(point);
+        }
+        for (int round = 0; round < 2; round++) { // what one signal resumed does not count for the next
+            int from = 50 * round;
+            boolean held = HeldCallbacks.begin();
+            points.subList(from, from + 50).forEach(each -> each.signal(1));
+            HeldCallbacks.end(held);
+            assertThat(called).hasSize(16);
+            run(handedOver);
+            assertThat(called).hasSize(100);
+            called.clear();
+        }
+        points.forEach(TimelineSemaphore::close);
     }
 
     @Test

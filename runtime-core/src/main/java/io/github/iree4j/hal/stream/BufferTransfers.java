@@ -33,10 +33,9 @@ final class BufferTransfers {
         return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
 
-    /** Copies between allocations, regardless of their access flags. */
-    static StreamOperation copy(
-            StreamQueue queue, UsedBuffer source, long sourceOffset, StreamBuffer target, long length) {
-        return new Copy(queue, source, sourceOffset, target, 0, length);
+    /** Copies to staging memory, regardless of the access flags of the allocation. */
+    static StreamOperation readback(StreamQueue queue, UsedBuffer source, long offset, StagingPiece piece) {
+        return new Readback(queue, source, offset, piece);
     }
 
     /** Submits an update: reads all of the source before returning. */
@@ -131,6 +130,25 @@ final class BufferTransfers {
         @Override
         void encode(TransferCommands commands) {
             commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
+        }
+    }
+
+    private static final class Readback extends StagedOperation {
+        private final long offset;
+
+        Readback(StreamQueue queue, UsedBuffer source, long offset, StagingPiece piece) {
+            super("copy", queue, piece, source);
+            this.offset = offset;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return false;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            commands.copy(storage(0), offset, piece.storage(), 0, piece.size);
         }
     }
 

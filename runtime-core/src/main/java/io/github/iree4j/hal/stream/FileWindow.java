@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,6 +28,9 @@ final class FileWindow {
     /** Number of windows registered at once. */
     static final int LIMIT = 4;
 
+    /** How long a window waits for its turn; some ten times as long as a window is registered on an H100. */
+    private static final long TURN_MILLIS = 50;
+
     /** Bytes from which on a transfer is worth the registration of its memory. */
     static final long WORTH = 4L << 20;
 
@@ -36,8 +40,7 @@ final class FileWindow {
      * other queues are given meanwhile.
      *
      * STAGE-5: at most LIMIT windows of a device are registered, so registered memory is bounded. A window waits for its
-     * turn; a registered window ends without another one, since a part asks for the next window when the parts before
-     * have been issued.
+     * turn only so long: parts of the windows before may be behind a call of the user that waits for this transfer.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FileWindow.class);
 
@@ -175,13 +178,14 @@ final class FileWindow {
     }
 
     private void register() {
-        device.windows().acquireUninterruptibly(); // STAGE-5
+        boolean turn = false;
         DriverMemory made = null;
         try {
-            made = isOver() || !isQuick() ? null : takeMemory();
+            turn = device.windows().tryAcquire(TURN_MILLIS, TimeUnit.MILLISECONDS); // STAGE-5
+            made = turn && !isOver() && isQuick() ? takeMemory() : null;
         } catch (IreeException e) {
             LOG.debug("{} is copied through staging memory of device '{}': {}", file, device.id(), e.getMessage());
-        } catch (RuntimeException | Error e) {
+        } catch (InterruptedException | RuntimeException | Error e) {
             LOG.error("{} is copied through staging memory of device '{}'", file, device.id(), e);
         }
         boolean used;
@@ -190,7 +194,7 @@ final class FileWindow {
             memory = used ? made : null;
         }
         if (!used) {
-            unregister(made);
+            unregister(made, turn);
         }
         known(used);
     }
@@ -217,7 +221,7 @@ final class FileWindow {
     private void known(boolean registered) {
         List<Consumer<Boolean>> told;
         synchronized (this) {
-            refused = !registered;
+            refused |= !registered;
             told = List.copyOf(waiting);
             waiting.clear();
         }
@@ -236,10 +240,10 @@ final class FileWindow {
             memory = null;
             refused = true;
         }
-        CallThreads.start("iree4j-unregister " + device.id(), () -> unregister(registered));
+        CallThreads.start("iree4j-unregister " + device.id(), () -> unregister(registered, true));
     }
 
-    private void unregister(@Nullable DriverMemory registered) { // STAGE-4
+    private void unregister(@Nullable DriverMemory registered, boolean turn) { // STAGE-4
         try {
             if (registered != null) {
                 registered.close();
@@ -248,7 +252,9 @@ final class FileWindow {
         } catch (RuntimeException | Error e) {
             LOG.error("memory of {} could not be unregistered from device '{}'", file, device.id(), e);
         } finally {
-            device.windows().release();
+            if (turn) {
+                device.windows().release();
+            }
             file.release();
             device.releaseDriver();
         }

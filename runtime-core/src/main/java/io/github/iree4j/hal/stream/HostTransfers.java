@@ -2,13 +2,12 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.function.Supplier;
 
 /**
  * Moves bytes between the host and memory that is not host-visible, for blocking callers. Transfers are split into
@@ -16,11 +15,11 @@ import java.lang.foreign.MemorySegment;
  * transfer queue where there is one.
  */
 final class HostTransfers {
-    /** Bytes of a piece. A guess, not measured. */
+    /** Bytes of a piece that is written. A guess, not measured. */
     private static final long PIECE = 8L * Staging.SLOT;
 
-    private static final BufferParams READ =
-            new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.MAPPING);
+    /** Pieces of a read that are under way at once, of at most {@link Staging#SLOT} bytes each. A guess, not measured. */
+    private static final int AHEAD = 4;
 
     private HostTransfers() {}
 
@@ -40,9 +39,7 @@ final class HostTransfers {
                 MemorySegment piece = source.asSlice(at, Math.min(PIECE, size - at));
                 long to = offset + at;
                 pieces++;
-                try (Fence done = Fence.at(timeline, pieces)) {
-                    TransferPlan.submit(queue, null, done, () -> BufferTransfers.updates(queue, use, to, piece));
-                }
+                submit(queue, timeline, pieces, () -> BufferTransfers.updates(queue, use, to, piece));
                 if (pieces > 1) {
                     await(timeline, pieces - 1, use); // one piece is in flight while the next is captured
                 }
@@ -53,7 +50,7 @@ final class HostTransfers {
         }
     }
 
-    /** Reads a part of an allocation. */
+    /** Reads a part of an allocation, through staging memory: a result is read even if the budget has no byte left. */
     static void read(StreamBuffer source, long offset, MemorySegment target) {
         long size = target.byteSize();
         if (size == 0) {
@@ -61,24 +58,43 @@ final class HostTransfers {
         }
         StreamDevice device = source.device();
         StreamQueue queue = queue(device);
+        ArrayDeque<StagingPiece> pieces = new ArrayDeque<>(); // held by this thread: submitted, not read
         try (StreamBuffer.HostUse use = source.use();
-                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-                StreamBuffer piece = StreamBuffer.allocated(device, READ, Math.min(PIECE, size))) {
-            long pieces = 0;
-            for (long at = 0; at < size; at += PIECE) {
-                long length = Math.min(PIECE, size - at);
-                long from = offset + at;
-                pieces++;
-                try (Fence done = Fence.at(timeline, pieces)) {
-                    TransferPlan.submit(
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            long submitted = 0;
+            long last = 0;
+            long value = 0;
+            for (long at = 0; at < size; ) {
+                while (submitted < size && pieces.size() < AHEAD) {
+                    StagingPiece piece = new StagingPiece((int) Math.min(Staging.SLOT, size - submitted));
+                    long from = offset + submitted;
+                    pieces.add(piece);
+                    submitted += piece.size;
+                    last++;
+                    submit(
                             queue,
-                            null,
-                            done,
-                            () -> TransferPlan.of(() -> BufferTransfers.copy(queue, use, from, piece, length)));
+                            timeline,
+                            last,
+                            () -> TransferPlan.of(() -> BufferTransfers.readback(queue, use, from, piece)));
                 }
-                await(timeline, pieces, use);
-                target.asSlice(at, length).copyFrom(piece.hostBytes(0, length));
+                value++;
+                await(timeline, value, use);
+                StagingPiece piece = pieces.element();
+                target.asSlice(at, piece.size).copyFrom(piece.storage().mapped());
+                at += piece.size;
+                pieces.remove().end();
             }
+        } finally {
+            pieces.forEach(StagingPiece::end);
+        }
+    }
+
+    /** Submits a piece behind the piece before, which could otherwise be overtaken while both wait for staging memory. */
+    private static void submit(
+            StreamQueue queue, TimelineSemaphore timeline, long value, Supplier<TransferPlan> transfer) {
+        try (Fence before = value == 1 ? null : Fence.at(timeline, value - 1);
+                Fence done = Fence.at(timeline, value)) {
+            TransferPlan.submit(queue, before, done, transfer);
         }
     }
 

@@ -296,6 +296,35 @@ class FileWindowTest {
         buffers.forEach(Buffer::close);
     }
 
+    /** STAGE-5: all windows are of transfers behind a call that waits for a transfer. */
+    @Test
+    void aTransferEndsThoughAllWindowsAreHeldBehindACallThatWaitsForIt() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        long size = 5L * MIB;
+        List<HalFile> files = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            files.add(file(arena.allocate(size, 8 * MIB))); // in one window each
+        }
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size);
+                Buffer other = device.allocator().allocate(OF_DEVICE, size);
+                Fence called = Fence.adopt(TimelineSemaphore.create(0), 1);
+                Fence there = Fence.adopt(TimelineSemaphore.create(0), 1)) {
+            device.queue(0).hostCall(null, called, () -> there.await(LONG), 0);
+            for (HalFile each : files.subList(0, 4)) {
+                device.queue(0).read(null, next(), each, 0, buffer, 0, size, 0);
+            }
+            long began = System.nanoTime();
+            while (library().calls("host_register") < 4) {
+                assertThat(System.nanoTime() - began).isLessThan(LONG.toNanos());
+                Thread.onSpinWait();
+            }
+            device.queue(1).read(null, there, files.getLast(), 0, other, 0, size, 0);
+            called.await(LONG);
+            await();
+        }
+        files.forEach(HalFile::close);
+    }
+
     @Test
     void mappedFilesArriveThatTheDriverDoesNotRegister() throws IOException {
         StreamDevice device = open(GpuKind.CUDA, "no_files");

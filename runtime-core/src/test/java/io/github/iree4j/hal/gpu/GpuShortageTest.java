@@ -14,8 +14,16 @@ import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.GpuKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,6 +96,63 @@ class GpuShortageTest {
         fake = GpuDrivers.fake(directory, kind, "heap_mib=100 others_mib=60");
         device = fake.open(DeviceOptions.builder().memoryLimit(100 * MIB));
         device.allocator().allocate(OF_DEVICE, 50 * MIB).close();
+    }
+
+    /** Many readers, and results of several pieces: a computed result needs no memory of the budget to be read. */
+    @Test
+    void resultsAreReadThoughTheBudgetIsExhausted() throws Exception {
+        fake = GpuDrivers.fake(directory, kind, "");
+        device = fake.open(DeviceOptions.builder().memoryLimit(MIB));
+        int count = 12;
+        byte[] contents = new byte[MIB / count - 100 & -8];
+        new Random(20261126).nextBytes(contents);
+        List<Buffer> results = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Buffer result = device.allocator().allocate(OF_DEVICE, contents.length);
+            result.write(0, MemorySegment.ofArray(contents));
+            results.add(result);
+        }
+        try (ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<byte[]>> read = new ArrayList<>();
+            for (int i = 0; i < 3 * count; i++) {
+                Buffer result = results.get(i % count);
+                read.add(readers.submit(() -> {
+                    byte[] bytes = new byte[contents.length - 3];
+                    result.read(3, MemorySegment.ofArray(bytes));
+                    return bytes;
+                }));
+            }
+            for (Future<byte[]> each : read) {
+                assertThat(each.get()).isEqualTo(Arrays.copyOfRange(contents, 3, contents.length));
+            }
+        }
+        results.forEach(Buffer::close);
+    }
+
+    @Test
+    void largeResultsAreReadInPiecesWhoeverReadsAtTheSameTime() throws Exception {
+        fake = GpuDrivers.fake(directory, kind, "");
+        int length = 9 * MIB + 5;
+        device = fake.open(DeviceOptions.builder().memoryLimit(10 * MIB));
+        byte[] contents = new byte[length];
+        new Random(20261127).nextBytes(contents);
+        try (Buffer result = device.allocator().allocate(OF_DEVICE, length);
+                ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor()) {
+            result.write(0, MemorySegment.ofArray(contents));
+            List<Future<byte[]>> read = new ArrayList<>();
+            for (int i = 0; i < 9; i++) {
+                int from = i * 7;
+                read.add(readers.submit(() -> {
+                    byte[] bytes = new byte[length - from];
+                    result.read(from, MemorySegment.ofArray(bytes));
+                    return bytes;
+                }));
+            }
+            for (int i = 0; i < 9; i++) {
+                assertThat(Arrays.equals(read.get(i).get(), Arrays.copyOfRange(contents, i * 7, length)))
+                        .isTrue();
+            }
+        }
     }
 
     @Test

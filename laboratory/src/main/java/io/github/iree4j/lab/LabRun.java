@@ -146,7 +146,7 @@ final class LabRun {
             try {
                 openQueues(domain);
                 scenario.semaphores()
-                        .forEach(each -> semaphores.put(each, TimelineSemaphore.create(SemaphoreOptions.DEFAULT)));
+                        .forEach(each -> semaphores.put(each.id(), TimelineSemaphore.create(SemaphoreOptions.DEFAULT)));
                 for (int i = 0; i < scenario.operations().size(); i++) {
                     works.add(new Work(i, scenario.operations().get(i)));
                 }

@@ -2,11 +2,14 @@ package io.github.iree4j.lab;
 
 import io.github.iree4j.lab.LabResult.Decisions;
 import io.github.iree4j.lab.LabResult.OperationRun;
+import io.github.iree4j.lab.LabResult.SemaphoreState;
 import io.github.iree4j.lab.Scenario.Operation;
+import io.github.iree4j.lab.Scenario.Semaphore;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The JSON form of scenarios and results. */
@@ -20,15 +23,17 @@ final class ResultJson {
         json.put("finalTick", result.finalTick());
         json.put("ops", result.operations().stream().map(ResultJson::operation).toList());
         Map<String, Object> semaphores = new LinkedHashMap<>();
-        result.semaphores().forEach((id, state) -> {
+        for (Semaphore each : scenario.semaphores()) {
+            SemaphoreState state = Objects.requireNonNull(result.semaphores().get(each.id()), each.id());
             Map<String, @Nullable Object> semaphore = new LinkedHashMap<>();
+            label(semaphore, each.id(), each.label());
             semaphore.put("value", state.value());
             semaphore.put("frontier", state.frontier());
             if (state.failure() != null) {
                 semaphore.put("failure", state.failure());
             }
-            semaphores.put(id, semaphore);
-        });
+            semaphores.put(each.id(), semaphore);
+        }
         json.put("sems", semaphores);
         json.put("label", scenario.label());
         json.put("description", scenario.description());
@@ -48,6 +53,12 @@ final class ResultJson {
         return JsonWriter.write(json);
     }
 
+    private static void label(Map<String, @Nullable Object> json, String id, String label) {
+        if (!label.equals(id)) {
+            json.put("label", label);
+        }
+    }
+
     private static Map<String, Object> inOrder(Map<String, Object> queue) {
         Map<String, Object> ordered = new LinkedHashMap<>();
         for (String key : List.of("id", "hw", "ops")) {
@@ -60,6 +71,7 @@ final class ResultJson {
         Operation operation = run.operation();
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("id", operation.id());
+        label(json, operation.id(), operation.label());
         json.put("hw", operation.hardware());
         json.put("duration", operation.duration());
         json.put("wait", operation.waits());
@@ -112,11 +124,12 @@ final class ResultJson {
         return json;
     }
 
-    private static List<Map<String, Object>> hardware(Scenario scenario) {
+    private static List<Map<String, @Nullable Object>> hardware(Scenario scenario) {
         return scenario.hardware().stream()
                 .map(each -> {
-                    Map<String, Object> json = new LinkedHashMap<>();
+                    Map<String, @Nullable Object> json = new LinkedHashMap<>();
                     json.put("id", each.id());
+                    label(json, each.id(), each.label());
                     json.put("lanes", each.lanes());
                     json.put("scalable", each.scalable());
                     json.put("memory", each.memory());

@@ -43,7 +43,7 @@ final class ResultReader {
             }
             signals.put(queue, values);
         }
-        run.scenario.semaphores().forEach(each -> place.put(each, place.size()));
+        run.scenario.semaphores().forEach(each -> place.put(each.id(), place.size()));
     }
 
     LabResult read() {

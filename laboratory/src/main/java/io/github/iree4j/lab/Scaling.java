@@ -4,6 +4,7 @@ import static io.github.iree4j.lab.Scenario.invalid;
 
 import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.Operation;
+import io.github.iree4j.lab.Scenario.Semaphore;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -55,15 +56,15 @@ final class Scaling {
                 .map(each -> each.scalable() && scale.lanes() > 0 ? each.withLanes(scale.lanes()) : each)
                 .toList();
         List<Operation> operations = new ArrayList<>();
-        Map<String, String> semaphores = new LinkedHashMap<>(); // the name of each copy, and the original name
+        Map<String, Semaphore> originals = new LinkedHashMap<>(); // of each copy, by the copy's name
         for (int copy = 0; copy < scale.width(); copy++) {
             for (int repetition = 0; repetition < scale.depth(); repetition++) {
-                for (String each : scenario.semaphores()) {
-                    String name = semaphore(each, copy, repetition);
-                    String other = semaphores.put(name, each);
+                for (Semaphore each : scenario.semaphores()) {
+                    String name = semaphore(each.id(), copy, repetition);
+                    Semaphore other = originals.put(name, each);
                     if (other != null && !other.equals(each)) {
                         throw invalid("copies of semaphores '%s' and '%s' would both be '%s'; rename either"
-                                .formatted(other, each, name));
+                                .formatted(other.id(), each.id(), name));
                     }
                 }
                 for (Operation each : scenario.operations()) {
@@ -71,6 +72,11 @@ final class Scaling {
                 }
             }
         }
+        List<Semaphore> semaphores = new ArrayList<>();
+        originals.forEach((name, each) -> {
+            String suffix = name.substring(each.id().length());
+            semaphores.add(new Semaphore(name, each.label() + suffix));
+        });
         boolean once = scale.width() == 1 && scale.depth() == 1;
         return new Scenario(
                 scenario.id(),
@@ -78,7 +84,7 @@ final class Scaling {
                 scenario.description(),
                 scenario.placement(),
                 hardware,
-                List.copyOf(semaphores.keySet()),
+                semaphores,
                 operations,
                 once ? scenario.chainThrough() : List.of(),
                 once ? scenario.iterationDependencies() : List.of(),
@@ -105,6 +111,7 @@ final class Scaling {
         operation.allocates().forEach((buffer, units) -> allocates.put(name(buffer, copy, repetition), units));
         return new Operation(
                 name(operation.id(), copy, repetition),
+                name(operation.label(), copy, repetition),
                 operation.hardware(),
                 operation.duration(),
                 waits,

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Operations of known duration on classes of hardware, and the timelines ordering the operations. Immutable; checked as
@@ -30,7 +31,7 @@ public record Scenario(
         String description,
         Placement placement,
         List<Hardware> hardware,
-        List<String> semaphores,
+        List<Semaphore> semaphores,
         List<Operation> operations,
         List<String> chainThrough,
         List<IterationDependency> iterationDependencies,
@@ -65,8 +66,9 @@ public record Scenario(
     /** The largest value of a timeline, and the latest submission. */
     public static final long MAXIMUM_VALUE = 1_000_000_000_000_000L;
 
-    private static final int MAXIMUM_ID = 128;
+    private static final int MAXIMUM_NAME = 128;
     private static final int MAXIMUM_TEXT = 8192;
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}]");
 
     /** How operations get to the hardware. */
     public enum Placement {
@@ -84,15 +86,17 @@ public record Scenario(
      * A class of hardware.
      *
      * @param id the name
+     * @param label the name for people
      * @param lanes how many operations run at once
      * @param scalable whether {@link Scale#lanes} changes the lanes; true for at most one class of a scenario
      * @param memory units of memory, as defined by the scenario; 0 for as many as needed
      * @param machine the machine containing the hardware; empty for the unnamed machine
      */
-    public record Hardware(String id, int lanes, boolean scalable, long memory, String machine) {
+    public record Hardware(String id, String label, int lanes, boolean scalable, long memory, String machine) {
         /** Checks the parts. */
         public Hardware {
             checkId("a class of hardware", id);
+            checkLabel("hardware", id, label);
             check("lanes of hardware '" + id + "'", lanes, 1, MAXIMUM_LANES);
             check("memory of hardware '" + id + "'", memory, 0, MAXIMUM_MEMORY);
             if (!machine.isEmpty()) {
@@ -101,14 +105,14 @@ public record Scenario(
         }
 
         /**
-         * Makes a class of hardware of the unnamed machine, with as much memory as needed.
+         * Makes a class of hardware of the unnamed machine, with as much memory as needed and no label but the id.
          *
          * @param id the name
          * @param lanes how many operations run at once
          * @param scalable whether {@link Scale#lanes} changes the lanes
          */
         public Hardware(String id, int lanes, boolean scalable) {
-            this(id, lanes, scalable, 0, "");
+            this(id, id, lanes, scalable, 0, "");
         }
 
         /**
@@ -118,7 +122,21 @@ public record Scenario(
          * @return the hardware
          */
         Hardware withLanes(int count) {
-            return new Hardware(id, count, scalable, memory, machine);
+            return new Hardware(id, label, count, scalable, memory, machine);
+        }
+    }
+
+    /**
+     * A timeline, which starts at 0.
+     *
+     * @param id the name
+     * @param label the name for people
+     */
+    public record Semaphore(String id, String label) {
+        /** Checks the parts. */
+        public Semaphore {
+            checkId("a semaphore", id);
+            checkLabel("semaphore", id, label);
         }
     }
 
@@ -126,6 +144,7 @@ public record Scenario(
      * An operation.
      *
      * @param id the name
+     * @param label the name for people
      * @param hardware the class of hardware running the operation
      * @param duration in ticks
      * @param waits the awaited value of each timeline
@@ -138,6 +157,7 @@ public record Scenario(
      */
     public record Operation(
             String id,
+            String label,
             String hardware,
             long duration,
             Map<String, Long> waits,
@@ -149,6 +169,7 @@ public record Scenario(
         /** Copies and checks the parts. */
         public Operation {
             checkId("an operation", id);
+            checkLabel("operation", id, label);
             check("duration of operation '" + id + "'", duration, 0, MAXIMUM_DURATION);
             waits = values(id, "waits for", waits);
             signals = values(id, "signals", signals);
@@ -163,7 +184,7 @@ public record Scenario(
         }
 
         /**
-         * Makes an operation without allocations and releases.
+         * Makes an operation without allocations and releases, and no label but the id.
          *
          * @param id the name
          * @param hardware the class of hardware running the operation
@@ -181,7 +202,7 @@ public record Scenario(
                 Map<String, Long> signals,
                 int queue,
                 long submitted) {
-            this(id, hardware, duration, waits, signals, queue, submitted, Map.of(), List.of());
+            this(id, id, hardware, duration, waits, signals, queue, submitted, Map.of(), List.of());
         }
 
         /**
@@ -249,7 +270,6 @@ public record Scenario(
         chainThrough = List.copyOf(chainThrough);
         iterationDependencies = List.copyOf(iterationDependencies);
         annotations = List.copyOf(annotations);
-        semaphores.forEach(each -> checkId("a semaphore", each));
         ScenarioCheck.check(hardware, semaphores, operations, chainThrough, iterationDependencies, placement);
     }
 
@@ -313,15 +333,29 @@ public record Scenario(
         }
     }
 
+    private static void checkLabel(String what, String id, String label) {
+        if (label.isBlank()) {
+            throw invalid("the label of %s '%s' is blank; leave the label out".formatted(what, id));
+        }
+        if (label.length() > MAXIMUM_NAME) {
+            throw invalid("the label of %s '%s' has %d characters, more than %d"
+                    .formatted(what, id, label.length(), MAXIMUM_NAME));
+        }
+        if (UNPRINTABLE.matcher(label).find()) {
+            throw invalid(
+                    "the label of %s '%s' contains a line break or another control character".formatted(what, id));
+        }
+    }
+
     private static void checkId(String what, String id) {
-        if (id.isEmpty() || id.length() > MAXIMUM_ID) {
+        if (id.isEmpty() || id.length() > MAXIMUM_NAME) {
             throw invalid("the id of %s has %d characters, which is not within [1, %d]"
-                    .formatted(what, id.length(), MAXIMUM_ID));
+                    .formatted(what, id.length(), MAXIMUM_NAME));
         }
         if (id.chars()
                 .anyMatch(c -> Character.isISOControl(c) || Character.isWhitespace(c) || Character.isSpaceChar(c))) {
             throw invalid("id '%s' of %s contains white space or a control character"
-                    .formatted(id.replaceAll("[\\p{Cc}\\p{Zl}\\p{Zp}]", "?"), what));
+                    .formatted(UNPRINTABLE.matcher(id).replaceAll("?"), what));
         }
     }
 }

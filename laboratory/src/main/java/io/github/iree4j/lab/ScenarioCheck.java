@@ -6,6 +6,7 @@ import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.IterationDependency;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
+import io.github.iree4j.lab.Scenario.Semaphore;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,12 +19,13 @@ final class ScenarioCheck {
 
     static void check(
             List<Hardware> hardware,
-            List<String> semaphores,
+            List<Semaphore> semaphores,
             List<Operation> operations,
             List<String> chainThrough,
             List<IterationDependency> iterations,
             Placement placement) {
-        Set<String> timelines = unique("semaphore", semaphores);
+        Set<String> timelines =
+                unique("semaphore", semaphores.stream().map(Semaphore::id).toList());
         Map<String, Hardware> classes = new HashMap<>();
         int scalable = 0;
         for (Hardware each : hardware) {

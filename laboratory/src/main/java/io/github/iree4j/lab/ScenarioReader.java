@@ -7,6 +7,7 @@ import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.IterationDependency;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
+import io.github.iree4j.lab.Scenario.Semaphore;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +38,10 @@ final class ScenarioReader {
         for (Object each : list("hardware", top.get("hardware"))) {
             hardware.add(hardware(each));
         }
+        List<Semaphore> semaphores = new ArrayList<>();
+        for (Object each : list("semaphores", top.get("semaphores"))) {
+            semaphores.add(semaphore(each));
+        }
         List<Operation> operations = new ArrayList<>();
         for (Object each : list("operations", top.get("operations"))) {
             operations.add(operation(each));
@@ -60,7 +65,7 @@ final class ScenarioReader {
                 string("a scenario", top, "description", ""),
                 placement(string("a scenario", top, "placement", "lanes")),
                 hardware,
-                strings("semaphores", top.get("semaphores")),
+                semaphores,
                 operations,
                 strings("chain_through", top.get("chain_through")),
                 iterations,
@@ -79,7 +84,8 @@ final class ScenarioReader {
         if (given instanceof String id) {
             return new Hardware(id, 1, false);
         }
-        Map<String, Object> parts = map("hardware", given, List.of("id", "lanes", "scalable", "memory", "machine"));
+        Map<String, Object> parts =
+                map("hardware", given, List.of("id", "label", "lanes", "scalable", "memory", "machine"));
         String id = string("hardware", parts, "id", null);
         String scalable = string("hardware", parts, "scalable", "false").toLowerCase(Locale.ROOT);
         if (!scalable.equals("true") && !scalable.equals("false")) {
@@ -89,23 +95,34 @@ final class ScenarioReader {
         Scenario.check("lanes of hardware '" + id + "'", lanes, 1, Scenario.MAXIMUM_LANES);
         return new Hardware(
                 id,
+                string("hardware '" + id + "'", parts, "label", id),
                 (int) lanes,
                 scalable.equals("true"),
                 number("hardware '" + id + "'", parts, "memory", 0),
                 string("hardware '" + id + "'", parts, "machine", ""));
     }
 
+    private static Semaphore semaphore(Object given) {
+        if (given instanceof String id) {
+            return new Semaphore(id, id);
+        }
+        Map<String, Object> parts = map("a semaphore", given, List.of("id", "label"));
+        String id = string("a semaphore", parts, "id", null);
+        return new Semaphore(id, string("semaphore '" + id + "'", parts, "label", id));
+    }
+
     private static Operation operation(Object given) {
         Map<String, Object> parts = map(
                 "an operation",
                 given,
-                List.of("id", "hw", "duration", "wait", "signal", "queue", "submitted", "alloc", "free"));
+                List.of("id", "label", "hw", "duration", "wait", "signal", "queue", "submitted", "alloc", "free"));
         String id = string("an operation", parts, "id", null);
         String what = "operation '" + id + "'";
         long queue = number(what, parts, "queue", -1);
         Scenario.check("queue of " + what, queue, -1, Scenario.MAXIMUM_LANES - 1);
         return new Operation(
                 id,
+                string(what, parts, "label", id),
                 string(what, parts, "hw", null),
                 number(what, parts, "duration", 1),
                 values(what, parts, "wait"),

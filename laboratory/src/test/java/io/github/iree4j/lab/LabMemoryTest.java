@@ -11,6 +11,7 @@ import io.github.iree4j.lab.LabResult.Reuse;
 import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
+import io.github.iree4j.lab.Scenario.Semaphore;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -35,7 +36,7 @@ class LabMemoryTest {
                 "x",
                 "",
                 Placement.LANES,
-                List.of(new Hardware("cpu", 2, false), new Hardware("gpu", 2, true, units, "")),
+                List.of(new Hardware("cpu", 2, false), new Hardware("gpu", "gpu", 2, true, units, "")),
                 SHARED.semaphores(),
                 SHARED.operations(),
                 List.of(),
@@ -166,13 +167,13 @@ class LabMemoryTest {
     private static Scenario requests(Random random, int memory) {
         int count = 2 + random.nextInt(5);
         List<Hardware> hardware = List.of(
-                new Hardware("gpu", 1 + random.nextInt(2), false, memory, ""),
-                new Hardware("npu", 1 + random.nextInt(2), false, memory, ""));
-        List<String> semaphores = new ArrayList<>();
+                new Hardware("gpu", "gpu", 1 + random.nextInt(2), false, memory, ""),
+                new Hardware("npu", "npu", 1 + random.nextInt(2), false, memory, ""));
+        List<Semaphore> semaphores = new ArrayList<>();
         List<List<Operation>> requests = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             String semaphore = "s" + i;
-            semaphores.add(semaphore);
+            semaphores.add(new Semaphore(semaphore, semaphore));
             String where = hardware.get(random.nextInt(2)).id();
             int length = 2 + random.nextInt(3);
             List<Operation> steps = new ArrayList<>();
@@ -183,6 +184,7 @@ class LabMemoryTest {
                 }
                 steps.add(new Operation(
                         "o%d_%d".formatted(i, j),
+                        "step %d of %d".formatted(j, i),
                         where,
                         random.nextInt(4),
                         waits,

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Claims about the JSON form of results. */
@@ -31,8 +32,8 @@ class ResultJsonTest {
                 "a \"label\"",
                 "line\nbreak \u0001 \uD83D\uDE00",
                 Scenario.Placement.LANES,
-                List.of(new Scenario.Hardware("cpu", 1, false)),
-                List.of("s"),
+                List.of(new Scenario.Hardware("cpu", "<b>\"CPU\"</b>", 1, false, 0, "")),
+                List.of(new Scenario.Semaphore("s", "a \\ b")),
                 List.of(new Scenario.Operation("o", "cpu", 1, Map.of(), Map.of("s", 1L))),
                 List.of(),
                 List.of(),
@@ -42,5 +43,26 @@ class ResultJsonTest {
         assertThat(read.get("id")).isEqualTo(scenario.id());
         assertThat(read.get("label")).isEqualTo(scenario.label());
         assertThat(read.get("description")).isEqualTo(scenario.description());
+        assertThat(read.get("hardware"))
+                .isEqualTo(List.of(Map.of(
+                        "id", "cpu", "label", "<b>\"CPU\"</b>", "lanes", "1", "scalable", "false", "memory", "0")));
+        assertThat(read.get("sems"))
+                .isEqualTo(Map.of("s", Map.of("label", "a \\ b", "value", "1", "frontier", Map.of("s", "1"))));
+    }
+
+    @Test
+    void aLabelIsWrittenWhereItIsNotTheId() {
+        String json = Laboratory.run(Laboratory.read("""
+                        id: x
+                        hardware: [cpu, {id: gpu, label: gpu}]
+                        semaphores: [s, {id: t}]
+                        operations: [{id: a, hw: cpu}, {id: b, label: Second, hw: gpu}]
+                        """), LabOptions.DEFAULT).toJson();
+        Map<?, ?> read = (Map<?, ?>) YamlReader.read(json);
+        List<?> operations = (List<?>) Objects.requireNonNull(read.get("ops"));
+        assertThat((Map<?, ?>) operations.getLast()).extracting("label").isEqualTo("Second");
+        assertThat(json.replaceFirst("\"label\": \"Second\"", "").split("\"label\"", -1))
+                .as("parts around the label of the scenario, the only other one")
+                .hasSize(2);
     }
 }

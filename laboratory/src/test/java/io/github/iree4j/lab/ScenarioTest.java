@@ -76,6 +76,59 @@ class ScenarioTest {
         assertThat(scenario.label()).isEqualTo("it's: quoted");
     }
 
+    @Test
+    void aLabelIsTheIdWhereNoneIsGiven() {
+        Scenario scenario = Laboratory.read("""
+                id: x
+                hardware: [cpu, {id: gpu, label: Graphics}, {id: npu, label: ''}]
+                semaphores: [s, {id: t, label: "Speech to text: <b>"}, {id: u}]
+                operations:
+                  - {id: a, label: Language model 1, hw: cpu, signal: {t: 1}}
+                  - {id: b, hw: gpu, wait: {t: 1}}
+                """);
+        assertThat(scenario.hardware().stream().map(Scenario.Hardware::label))
+                .containsExactly("cpu", "Graphics", "npu");
+        assertThat(scenario.semaphores().stream().map(Scenario.Semaphore::label))
+                .containsExactly("s", "Speech to text: <b>", "u");
+        assertThat(scenario.operations().stream().map(Scenario.Operation::label))
+                .containsExactly("Language model 1", "b");
+    }
+
+    @Test
+    void hardwareAndSemaphoresAreCheckedLikeOperations() {
+        String operations = "\noperations: [{id: a, hw: cpu}]\n";
+        assertThat(failureOf("id: x\nhardware: [{id: cpu, label: \"a\\u0007\"}]" + operations))
+                .contains("the label of hardware 'cpu' contains a line break or another control character");
+        assertThat(failureOf("id: x\nhardware: [cpu]\nsemaphores: [{id: s, label: [t]}]" + operations))
+                .contains("'label' of semaphore 's' is not a text");
+        assertThat(failureOf("id: x\nhardware: [cpu]\nsemaphores: [{label: t}]" + operations))
+                .contains("a semaphore has no 'id'");
+        assertThat(failureOf("id: x\nhardware: [cpu]\nsemaphores: [{id: s, value: 3}]" + operations))
+                .contains("a semaphore has no key 'value'; there are id, label");
+        assertThat(failureOf("id: x\nhardware: [cpu]\nsemaphores: [s, {id: s}]" + operations))
+                .contains("semaphore 's' is defined twice");
+        assertThat(failureOf(
+                        "id: x\nhardware: [cpu]\nsemaphores: [{id: s, label: " + "x".repeat(129) + "}]" + operations))
+                .contains("the label of semaphore 's' has 129 characters, more than 128");
+    }
+
+    @Test
+    void copiesHaveTheLabelWithTheirNumber() {
+        Scenario scenario = Laboratory.read("""
+                id: x
+                hardware: [cpu]
+                semaphores: [{id: s, label: Steps}, {id: t, label: Rest}]
+                operations: [{id: a, label: Encoder, hw: cpu, signal: {s: 1, t: 1}}]
+                chain_through: [s]
+                """);
+        Scenario scaled = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(2, 2, 0)))
+                .scenario();
+        assertThat(scaled.operations().stream().map(Scenario.Operation::label))
+                .containsExactly("Encoder", "Encoder/1.2", "Encoder/2", "Encoder/2.2");
+        assertThat(scaled.semaphores().stream().map(Scenario.Semaphore::label))
+                .containsExactly("Steps", "Rest", "Rest/1.2", "Steps/2", "Rest/2", "Rest/2.2");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '^', textBlock = """
             {id: a, hw: npu}                                        | unknown hardware 'npu'
@@ -90,11 +143,16 @@ class ScenarioTest {
             {id: a, hw: cpu, duration: 100000000001}                | duration of operation 'a' is 100000000001
             {id: a, hw: cpu, duration: 1.5}                         | '1.5', which is not a whole number
             {id: a, hw: cpu, queue: 1}                              | queue 1 of hardware 'cpu', which has 1 lanes
-            {id: a, hw: cpu, colour: red}                           | has no key 'colour'; there are id, hw
+            {id: a, hw: cpu, colour: red}                           | has no key 'colour'; there are id, label, hw
             {hw: cpu}                                               | has no 'id'
             {id: a}                                                 | has no 'hw'
             {id: 'a b', hw: cpu}                                    | white space
             {id: a, hw: [cpu]}                                      | is not a text
+            {id: a, label: [b], hw: cpu}                            | 'label' of operation 'a' is not a text
+            {id: a, label: ' ', hw: cpu}                            | label of operation 'a' is blank; leave the label out
+            {id: a, label: "b\\nc", hw: cpu}                         | label of operation 'a' contains a line break
+            {id: a, label: "b\\u2028c", hw: cpu}                     | label of operation 'a' contains a line break
+            {id: a, label: "\\u009b31m", hw: cpu}                    | or another control character
             {id: a, hw: cpu, wait: [s]}                             | is not a mapping
             {id: a, id: b, hw: cpu}                                 | line 5: key 'id' occurs twice
             &a {id: a}                                              | is not supported

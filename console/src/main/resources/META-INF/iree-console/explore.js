@@ -305,7 +305,7 @@ export class Explore {
     if (all.length === 0) return;
     const at = this.selected ? this.selected.index + step : step > 0 ? 0 : all.length - 1;
     this.select(all[(at + all.length) % all.length]);
-    this.page.say(`${this.selected.id}, ${this.schedule.stateOf(this.selected, this.transport.at)}`);
+    this.page.say(`${this.selected.label}, ${this.schedule.stateOf(this.selected, this.transport.at)}`);
   }
 
   inject(fault) {

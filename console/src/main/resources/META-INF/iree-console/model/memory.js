@@ -60,15 +60,16 @@ function changesOf(memory) {
  * Allocations and releases of a run of the laboratory, in the form of those of a recording.
  *
  * @param {any[]} events
+ * @param {(id: string) => string} labelOf operations
  * @returns {Reservation[]}
  */
-export function labMemory(events) {
+export function labMemory(events, labelOf) {
   const held = new Map();
   const all = [];
   for (const { tick, hw, buffer, units, slab, offset, reuse, frontier, op } of events) {
     const key = `${hw}/${buffer}`;
     if (units > 0) {
-      const block = { reservation: all.length + 1, pool: String(hw), slab, offset, length: units, consumer: String(buffer), function: String(op), reuse, start: tick, end: null, death: frontier ?? {} };
+      const block = { reservation: all.length + 1, pool: String(hw), slab, offset, length: units, consumer: String(buffer), function: labelOf(String(op)), reuse, start: tick, end: null, death: frontier ?? {} };
       held.set(key, block);
       all.push(block);
     } else if (held.has(key)) {

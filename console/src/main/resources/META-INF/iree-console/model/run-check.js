@@ -33,11 +33,14 @@ export function checkRun(run) {
   const lanes = list(run, "hardware", MOST.lanes).reduce((sum, each, i) => {
     object(each, `hardware ${i + 1}`);
     text(each.id, "'id' of hardware");
+    text(each.label, "'label' of hardware");
     return sum + whole(each?.lanes ?? 1, "'lanes' of hardware", MOST.lanes);
   }, 0);
   if (lanes > MOST.lanes) throw new Error(`it has ${lanes} lanes, more than ${MOST.lanes}`);
   const ids = new Set();
-  let entries = Object.keys(run.sems ?? {}).length;
+  const semaphores = Object.values(run.sems ?? {});
+  semaphores.forEach((each) => text(each?.label, "'label' of a semaphore"));
+  let entries = semaphores.length;
   const used = new Set();
   run.ops.forEach((op, i) => {
     object(op, `operation ${i + 1}`);
@@ -59,6 +62,7 @@ export function checkRun(run) {
 
 /** @returns {number} the entries of its waits, signals and frontier, without those that are still text */
 function checkOperation(op) {
+  text(op.label, "'label'");
   text(op.hw, "'hw'");
   text(op.lane, "'lane'");
   text(op.note, "'note'");

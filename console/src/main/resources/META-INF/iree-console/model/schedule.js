@@ -16,9 +16,13 @@ export class Operation {
     this.given = op;
     this.index = index;
     this.id = String(op.id);
+    /** For people; the id where none is given, as of everything with a label. */
+    this.label = String(op.label ?? op.id);
     this.hardware = String(op.hw ?? "");
+    this.hardwareLabel = this.hardware;
     /** Empty when it never ran. */
     this.lane = op.lane ? String(op.lane) : "";
+    this.laneLabel = this.lane;
     /** -1 when it never ran. */
     this.start = Number(op.start ?? -1);
     /** -1 when it never ended. */
@@ -82,15 +86,16 @@ export class Schedule {
     this.violations = (scenario.violations ?? []).map(String);
     /** Whether it was recorded from a running system, or polled from one. */
     this.isRecording = scenario.isRecording === true;
-    this.memory = this.isRecording ? (scenario.memory ?? []) : labMemory(scenario.memory ?? []);
     /** The machine that each class of hardware is on; empty for the one without a name. */
     this.machineOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), String(each.machine ?? "")]));
+    this.labelOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), String(each.label ?? each.id)]));
     this.memoryOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), Number(each.memory ?? 0)]));
     this.queues = new Map((scenario.queues ?? []).map((each) => [String(each.id), each.ops ?? []]));
     this.collateral = new Set((scenario.collateral ?? []).map(String));
     /** @type {Operation[]} */
     this.operations = (scenario.ops ?? []).map((op, index) => new Operation(op, index));
     this.byId = new Map(this.operations.map((op) => [op.id, op]));
+    this.memory = this.isRecording ? (scenario.memory ?? []) : labMemory(scenario.memory ?? [], (id) => this.byId.get(id)?.label ?? id);
     this.#connect(scenario);
     this.#placeInLanes(scenario);
     this.#sortEvents();
@@ -116,7 +121,8 @@ export class Schedule {
         .sort((a, b) => a.op.end - b.op.end || a.value - b.value);
       let highest = 0;
       const steps = reached.filter(({ value }) => value > highest && (highest = value));
-      return { name, index, signals: sorted, steps, final: sorted.length > 0 ? sorted[sorted.length - 1].value : 0 };
+      const label = String(scenario.sems?.[name]?.label ?? name);
+      return { name, label, index, signals: sorted, steps, final: sorted.length > 0 ? sorted[sorted.length - 1].value : 0 };
     });
     this.semaphoreByName = new Map(this.semaphores.map((each) => [each.name, each]));
     for (const op of this.operations) {
@@ -138,16 +144,24 @@ export class Schedule {
   /** Lanes, and rows in them for operations that overlap. */
   #placeInLanes(scenario) {
     const lanes = new Map();
-    const lane = (id, hardware) => {
-      if (!lanes.has(id)) lanes.set(id, { id, hardware, operations: [], rows: 1, index: lanes.size });
+    const lane = (id, hardware, label = id) => {
+      if (!lanes.has(id)) lanes.set(id, { id, label, hardware, operations: [], rows: 1, index: lanes.size });
       return lanes.get(id);
     };
     for (const hardware of scenario.hardware ?? []) {
       const count = Number(hardware.lanes ?? 1);
-      for (let i = 0; i < count; i++) lane(count > 1 ? `${hardware.id}_${i}` : String(hardware.id), String(hardware.id));
+      const { id, label } = hardware;
+      for (let i = 0; i < count; i++) {
+        if (count > 1) lane(`${id}_${i}`, String(id), label === undefined ? undefined : `${label} ${i}`);
+        else lane(String(id), String(id), this.labelOf.get(String(id)));
+      }
     }
     for (const op of this.operations) {
-      if (op.lane !== "" && op.start >= 0) lane(op.lane, op.hardware).operations.push(op);
+      op.hardwareLabel = this.labelOf.get(op.hardware) ?? op.hardware;
+      if (op.lane === "" || op.start < 0) continue;
+      const its = lane(op.lane, op.hardware);
+      op.laneLabel = its.label;
+      its.operations.push(op);
     }
     this.lanes = this.#byMachine([...lanes.values()]);
     this.hardware = [...new Set(this.lanes.map((each) => each.hardware))];
@@ -259,6 +273,11 @@ export class Schedule {
     const signals = this.semaphoreByName.get(name)?.signals ?? [];
     const at = firstIndex(signals.length, (i) => signals[i].value >= value);
     return signals[at]?.value === value ? signals[at].op : null;
+  }
+
+  /** What is known of a timeline or queue: at least its name, a label and the number of its colour. */
+  axis(name) {
+    return this.semaphoreByName.get(name) ?? { name, label: name, index: 0 };
   }
 
   /** How far a queue or timeline got at a time; null when nothing is known of it. */

@@ -19,10 +19,9 @@ const reuseOf = (block, before) => REUSE[block.reuse === "UNUSED" && before ? "C
  */
 export function blockLife(schedule, block, format, pick) {
   const { unit } = schedule;
-  const indexOf = (name) => schedule.semaphoreByName.get(name)?.index ?? 0;
   const { before, after } = neighboursInTime(schedule.memory, block);
   const link = (each) => h("button.link", { type: "button", onclick: () => pick(each) }, titleOf(each, format));
-  const chips = (frontier) => frontierChips(Object.entries(frontier), indexOf);
+  const chips = (frontier) => frontierChips(Object.entries(frontier), (name) => schedule.axis(name));
   return [
     h("h3", {}, titleOf(block, format)),
     h("p.muted", {}, `${block.pool}, slab ${block.slab}, at ${format(block.offset)}`),

@@ -1,18 +1,21 @@
 // @ts-check
 import { h } from "./dom.js";
+import { labelled } from "./format.js";
 
-/** An axis and how far it got, in the colour of the axis. */
-export function axisChip(name, epoch, index, title) {
-  return h("span.chip", { axis: index, title }, h("span.dot", { "aria-hidden": "true" }), `${name}\u200a:\u200a${epoch}`);
+/** @typedef {{name: string, label: string, index: number}} Axis with the number of its colour */
+
+/** An axis and how far it got, in the colour of the axis. @param {Axis} axis */
+export function axisChip({ name, label, index }, epoch, sign = "\u200a:\u200a") {
+  return h("span.chip", { axis: index, title: label === name ? null : labelled(label, name) }, h("span.dot", { "aria-hidden": "true" }), `${label}${sign}${epoch}`);
 }
 
-/** The entries of a frontier. */
-export function frontierChips(entries, indexOf, tainted = false) {
+/** The entries of a frontier. @param {(name: string) => Axis} axisOf */
+export function frontierChips(entries, axisOf, tainted = false) {
   if (entries.length === 0 && !tainted) return h("span.muted", {}, "empty");
   return h(
     "span.chips",
     {},
-    entries.map(([name, epoch]) => axisChip(name, epoch, indexOf(name))),
+    entries.map(([name, epoch]) => axisChip(axisOf(name), epoch)),
     tainted && h("span.chip.warning", { title: "Entries are missing: what they said is treated as unknown." }, "tainted"),
   );
 }

@@ -2,7 +2,7 @@
 // What goes wrong, by click or key, at the time that is shown; and whether the invariants hold all the same.
 import { Invariants } from "../model/invariants.js";
 import { fill, h, setText } from "./dom.js";
-import { count, timeNamed } from "./format.js";
+import { count, labelled, timeNamed } from "./format.js";
 
 const KINDS = [
   { kind: "kill", key: "K", label: "Kill", title: "The machine is lost, with all its hardware at once" },
@@ -37,22 +37,22 @@ export class Faults {
     this.schedule = schedule;
     const chosen = this.select.value;
     const machines = [...new Set(schedule.machineOf.values())].filter((each) => each !== "");
-    const option = (each, text = each) => h("option", { value: each }, text);
-    const hardware = schedule.hardware.map((each) => option(each));
+    const option = (each, text) => h("option", { value: each }, text);
+    const hardware = schedule.hardware.map((each) => option(each, labelled(labelOf(each, schedule), each)));
     fill(
       this.select,
       machines.length === 0
         ? hardware
         : [
             h("optgroup", { label: "Hardware" }, hardware),
-            h("optgroup", { label: "Machines" }, machines.map((each) => option(each, `${each} (${schedule.hardware.filter((its) => schedule.machineOf.get(its) === each).join(", ")})`))),
+            h("optgroup", { label: "Machines" }, machines.map((each) => option(each, `${each} (${schedule.hardware.filter((its) => schedule.machineOf.get(its) === each).map((its) => labelOf(its, schedule)).join(", ")})`))),
           ],
     );
     if ([...this.select.options].some((each) => each.value === chosen)) this.select.value = chosen;
     [this.select, ...this.buttons].forEach((each) => (each.disabled = !possible));
     this.active.replaceChildren(
       ...faults.map((fault) =>
-        h("li", {}, h("span.chip.warning", {}, describeFault(fault, schedule)), " ", h("button.link", { type: "button", "aria-label": `Undo ${describeFault(fault, schedule)}`, onclick: () => this.actions.undo(fault.text) }, "undo")),
+        h("li", {}, h("span.chip.warning", { title: fault.text }, describeFault(fault, schedule)), " ", h("button.link", { type: "button", "aria-label": `Undo ${describeFault(fault, schedule)}`, onclick: () => this.actions.undo(fault.text) }, "undo")),
       ),
     );
     this.checks = new Invariants(schedule, faults);
@@ -111,9 +111,12 @@ export class Faults {
   }
 }
 
+/** The label of hardware or of an operation; machines have only their names. */
+const labelOf = (target, schedule) => schedule.labelOf.get(target) ?? schedule.byId.get(target)?.label ?? target;
+
 /** @param {import("../model/faults.js").Fault} fault @param {import("../model/schedule.js").Schedule} schedule */
 export function describeFault({ text, kind, target, factor, tick }, schedule) {
   const done = { kill: "killed", lose: "lost", slow: `${factor} times slower`, fail: "fails", exhaust: "out of memory" }[kind];
-  const what = kind === "kill" && schedule.machineOf.has(target) ? `machine of ${target}` : target;
+  const what = kind === "kill" && schedule.machineOf.has(target) ? `machine of ${labelOf(target, schedule)}` : labelOf(target, schedule);
   return done ? `${what} ${done} at ${timeNamed(schedule.unit, tick)}` : text;
 }

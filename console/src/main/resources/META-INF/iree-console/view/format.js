@@ -50,4 +50,7 @@ export const time = (unit, value) => (unit === "ns" ? moment(value) : String(Mat
 /** The same with its unit's name. */
 export const timeNamed = (unit, value) => (unit === "ns" ? moment(value) : `tick ${Math.floor(value)}`);
 
+/** A label, and the id where that is another. */
+export const labelled = (label, id) => (label === id ? id : `${label} (${id})`);
+
 export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;

@@ -2,9 +2,10 @@
 // The graph of dependencies. Nodes are buttons: the arrow keys walk along the edges.
 import { neighbourhood, placeInLayers } from "../model/layers.js";
 import { h, setText, svg } from "./dom.js";
-import { count, plural } from "./format.js";
+import { count, labelled, plural } from "./format.js";
 
-const NODE = { width: 118, height: 38 };
+const NODE = { width: 126, height: 38 };
+const LETTERS = 14; // of a name that a node has room for
 const GAP = { least: 50, most: 96, y: 20 };
 const LETTER = 6; // width of one in the label of an edge, at most
 const MOST = 320; // nodes that are drawn at once
@@ -64,7 +65,8 @@ export class Graph {
   }
 
   #edge(wait, op, from, to, port, gap) {
-    const index = this.schedule.semaphoreByName.get(wait.semaphore)?.index ?? 0;
+    const axis = this.schedule.axis(wait.semaphore);
+    const { index } = axis;
     const x1 = from.x + NODE.width;
     const y1 = from.y + NODE.height / 2;
     const y2 = to.y + NODE.height * port;
@@ -76,8 +78,8 @@ export class Graph {
     const label = svg(
       "text.edge-label",
       { axis: index, x: to.x - gap / 2, y: (passes ? y2 : (y1 + y2) / 2) - 5, "text-anchor": "middle" },
-      shortened(wait, Math.floor((gap - 6) / LETTER)),
-      svg("title", {}, `${wait.semaphore} ≥ ${wait.value}`),
+      shortened(axis, wait.value, Math.floor((gap - 6) / LETTER)),
+      svg("title", {}, `${labelled(axis.label, axis.name)} ≥ ${wait.value}`),
     );
     this.edges.push({ wait, op, elements: [path, head, label] });
     return svg("g", {}, path, head, label);
@@ -86,7 +88,7 @@ export class Graph {
   #node(op, { x, y }) {
     const index = this.schedule.semaphoreByName.get(op.signals[0]?.semaphore)?.index ?? op.index;
     const state = svg("text.node-state", { x: NODE.width - 8, y: 30, "text-anchor": "end" }, "");
-    const title = op.id.length > 14 ? `${op.id.slice(0, 13)}…` : op.id;
+    const title = [op.label, op.id].find((each) => each.length <= LETTERS) ?? `${op.label.slice(0, LETTERS - 1)}…`;
     const node = svg(
       "g.node",
       {
@@ -98,16 +100,17 @@ export class Graph {
         onclick: () => this.actions.select(op),
         onkeydown: (event) => this.#key(event, op),
       },
+      svg("title", {}, labelled(op.label, op.id)),
       svg("rect.node-back", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-box", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-strip", { x: 0, y: 6, width: 4, height: NODE.height - 12, rx: 2 }),
       svg("text.node-name", { x: 12, y: 16 }, title),
       " ", // the visible text, in words, begins the accessible name
-      svg("text.node-hardware", { x: 12, y: 30 }, op.hardware),
+      svg("text.node-hardware", { x: 12, y: 30 }, op.hardwareLabel),
       " ",
       state,
     );
-    const name = title === op.id ? "" : `, ${op.id}`;
+    const name = [...new Set([op.label, op.id])].filter((each) => each !== title).map((each) => `, ${each}`).join("");
     this.nodes.set(op, { node, state, shown: "", title, name });
     return node;
   }
@@ -169,7 +172,7 @@ export class Graph {
       if (each.shown === state) continue;
       each.shown = state;
       each.node.setAttribute("data-state", state);
-      each.node.setAttribute("aria-label", `${each.title} ${op.hardware}, ${state}${each.name}`);
+      each.node.setAttribute("aria-label", `${each.title} ${op.hardwareLabel}, ${state}${each.name}`);
       each.state.textContent = { waiting: "", ready: "ready", running: "▶", done: "✓", failed: "✕" }[state];
     }
     for (const { wait, elements } of this.edges) {
@@ -180,8 +183,8 @@ export class Graph {
 }
 
 /** What an operation waits for, in that many letters: the end of a name tells most, as of numbered timelines. */
-function shortened({ semaphore, value }, room) {
+function shortened({ label, name }, value, room) {
   const end = ` ≥ ${value}`;
   const left = Math.max(2, room - end.length);
-  return `${semaphore.length > left ? `…${semaphore.slice(1 - left)}` : semaphore}${end}`;
+  return `${[label, name].find((each) => each.length <= left) ?? `…${name.slice(1 - left)}`}${end}`;
 }

@@ -4,7 +4,7 @@
 import { axisColour } from "../model/colours.js";
 import { firstIndex } from "../model/search.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
-import { plural, time } from "./format.js";
+import { labelled, plural, time } from "./format.js";
 
 const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
@@ -72,8 +72,8 @@ export class Lanes {
       const height = Math.max(20, Math.round(row * lane.rows + PADDING));
       this.tops.push({ lane, top, height, row });
       const name = this.actions.pickHardware
-        ? h("button.lane-name", { type: "button", title: `${lane.id}: faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)
-        : h("span.lane-name", { title: lane.id }, lane.id);
+        ? h("button.lane-name", { type: "button", title: `${lane.id}: faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.label)
+        : h("span.lane-name", { title: lane.id }, lane.label);
       name.style.top = `${top}px`;
       name.style.height = `${height}px`;
       this.names.append(name);
@@ -81,7 +81,7 @@ export class Lanes {
     }
     this.height = top + 6;
     this.body.style.height = `${this.height}px`;
-    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.id.length));
+    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.label.length));
     this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
     this.canvas.setAttribute(
       "aria-label",
@@ -271,7 +271,7 @@ export class Lanes {
         pen.fillStyle = colour(0.95);
         pen.fillRect(left, top + height - 3, (width * (this.at - op.start)) / Math.max(1e-9, this.schedule.endOf(op) - op.start), 3);
       }
-      this.#label(pen, state === "failed" ? `✕ ${op.id}` : op.id, Math.max(left, 0), Math.min(right, this.canvas.clientWidth), top + height / 2 + 0.5, begun ? colours.text : colours.muted);
+      this.#label(pen, op, state === "failed" ? "✕ " : "", Math.max(left, 0), Math.min(right, this.canvas.clientWidth), top + height / 2 + 0.5, begun ? colours.text : colours.muted);
     }
     if (op === this.selected) {
       pen.strokeStyle = colours.text;
@@ -281,16 +281,19 @@ export class Lanes {
     pen.globalAlpha = 1;
   }
 
-  #label(pen, text, left, right, middle, colour) {
+  /** The label, or the id where only the id has room; where neither has, the beginning of the label. */
+  #label(pen, { id, label }, mark, left, right, middle, colour) {
     const room = right - left - 12;
     if (room < 14) return;
     pen.fillStyle = colour;
     pen.textAlign = "left";
-    let shown = text;
-    if (pen.measureText(shown).width > room) {
-      const fits = Math.floor((shown.length * room) / pen.measureText(shown).width) - 1;
-      if (fits < 2) return;
-      shown = `${shown.slice(0, fits)}…`;
+    const fits = (text) => pen.measureText(text).width <= room;
+    let shown = mark + label;
+    if (label !== id && !fits(shown) && fits(mark + id)) shown = mark + id;
+    if (!fits(shown)) {
+      const letters = Math.floor((shown.length * room) / pen.measureText(shown).width) - 1;
+      if (letters < 2) return;
+      shown = `${shown.slice(0, letters)}…`;
     }
     pen.fillText(shown, left + 6, middle);
   }
@@ -331,7 +334,7 @@ export class Lanes {
     this.tip.hidden = op === null;
     if (op === null) return;
     const { unit } = this.schedule;
-    this.tip.textContent = `${op.id} · ${op.lane} · ${time(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}${op.failure ? ` · ${op.failure}` : ""}`;
+    this.tip.textContent = `${labelled(op.label, op.id)} · ${op.laneLabel} · ${time(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}${op.failure ? ` · ${op.failure}` : ""}`;
     const box = this.scroller.getBoundingClientRect();
     this.tip.style.left = `${Math.min(event.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4)}px`;
     this.tip.style.top = `${event.clientY - box.top + 14}px`;

@@ -17,6 +17,9 @@ const DECISIONS = [
   ["deferred", "deferred by the host"],
 ];
 
+/** Axes that have no label but their name. */
+const axesOf = (indexOf) => (name) => ({ name, label: name, index: indexOf(name) });
+
 /** A row for each queue: depth over time, decisions, frontier. */
 export class QueuesPanel {
   constructor(box) {
@@ -49,7 +52,7 @@ export class QueuesPanel {
       const text = JSON.stringify(frontier?.entries ?? []);
       if (frontier && row.frontierText !== text) {
         row.frontierText = text;
-        row.frontier.replaceChildren(frontierChips(frontier.entries.map((each) => [each.queue, each.epoch]), indexOf, frontier.tainted));
+        row.frontier.replaceChildren(frontierChips(frontier.entries.map((each) => [each.queue, each.epoch]), axesOf(indexOf), frontier.tainted));
         row.frontier.title = frontier.entries.map((each) => `${each.axis}: ${each.epoch}, completed ${each.completed}`).join("\n");
       }
     }
@@ -181,7 +184,7 @@ export class TaintPanel {
     this.timelines.replaceChildren(
       ...(timelines.length === 0
         ? [h("li.muted", {}, "None are open.")]
-        : timelines.slice(0, 30).map((each) => h("li", {}, `timeline ${each.timeline} at `, h("span.number", {}, each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), indexOf, each.tainted), failures.get(each.timeline) ? h("span.bad", {}, ` ${failures.get(each.timeline)}`) : null))),
+        : timelines.slice(0, 30).map((each) => h("li", {}, `timeline ${each.timeline} at `, h("span.number", {}, each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), axesOf(indexOf), each.tainted), failures.get(each.timeline) ? h("span.bad", {}, ` ${failures.get(each.timeline)}`) : null))),
     );
   }
 }

@@ -2,12 +2,13 @@
 // The panels beside lanes and graph: semaphores, the selected operation, the log, the table of operations.
 import { axisChip, frontierChips } from "./chips.js";
 import { fill, h, setText } from "./dom.js";
-import { plural, time, timeNamed } from "./format.js";
+import { labelled, plural, time, timeNamed } from "./format.js";
 
 const LOGGED = 120; // entries of the log that are shown at once
 const LISTED = 500; // rows of the table of operations
 
-const indexIn = (schedule) => (name) => schedule.semaphoreByName.get(name)?.index ?? 0;
+/** The id beside a label, unless they are the same. */
+const idBeside = (label, id) => label !== id && [" ", h("span.muted", {}, id)];
 
 /** Semaphores at a time. */
 export class SemaphoreTable {
@@ -29,10 +30,10 @@ export class SemaphoreTable {
     const most = 200;
     this.rows = schedule.semaphores.slice(0, most).map((semaphore) => {
       const value = h("span.number");
-      const bar = h("meter", { min: 0, max: Math.max(1, semaphore.final), value: 0, "aria-label": `${semaphore.name} of ${semaphore.final}` });
+      const bar = h("meter", { min: 0, max: Math.max(1, semaphore.final), value: 0, "aria-label": `${semaphore.label} of ${semaphore.final}` });
       const frontier = h("td");
       this.body.append();
-      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { axis: semaphore.index }, h("th", { scope: "row" }, h("span.dot", { "aria-hidden": "true" }), semaphore.name), h("td.value", {}, value, bar), frontier) };
+      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { axis: semaphore.index }, h("th", { scope: "row" }, h("span.dot", { "aria-hidden": "true" }), semaphore.label, idBeside(semaphore.label, semaphore.name)), h("td.value", {}, value, bar), frontier) };
     });
     this.body.replaceChildren(
       ...this.rows.map(({ row }) => row),
@@ -41,14 +42,13 @@ export class SemaphoreTable {
   }
 
   move(at) {
-    const indexOf = indexIn(this.schedule);
     for (const each of this.rows) {
       const { value, op } = this.schedule.valueAt(each.semaphore, at);
       if (each.shown === value) continue;
       each.shown = value;
       setText(each.value, `${value} / ${each.semaphore.final}`);
       each.bar.value = value;
-      each.frontier.replaceChildren(frontierChips(op?.frontier ?? [], indexOf, op?.tainted));
+      each.frontier.replaceChildren(frontierChips(op?.frontier ?? [], (name) => this.schedule.axis(name), op?.tainted));
     }
   }
 }
@@ -63,7 +63,7 @@ export class OperationPanel {
   }
 
   #link(op) {
-    return h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.id);
+    return h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.label);
   }
 
   show(schedule, op, at) {
@@ -73,27 +73,27 @@ export class OperationPanel {
       this.box.replaceChildren(h("p.muted", {}, "Select an operation in the lanes, the graph or the table. N and P walk through them."));
       return;
     }
-    const indexOf = indexIn(schedule);
     const { unit } = schedule;
     const past = schedule.pastOf(op);
     const future = schedule.futureOf(op);
     const beside = schedule.operations.filter((each) => each !== op && !past.has(each) && !future.has(each));
+    const lane = op.lane === op.hardware ? "" : `${op.laneLabel}, `;
     const times =
-      op.start < 0 ? "never started" : `${op.lane}, ${timeNamed(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}`;
+      op.start < 0 ? "never started" : `${lane}${timeNamed(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}`;
     fill(
       this.box,
-      h("p.operation-title", {}, h("strong", {}, op.id), " ", this.state),
-      h("p.muted", {}, `${op.hardware} · ${times}${op.note === "" ? "" : ` · ${op.note}`}`),
+      h("p.operation-title", {}, h("strong", {}, op.label), idBeside(op.label, op.id), " ", this.state),
+      h("p.muted", {}, `${labelled(op.hardwareLabel, op.hardware)} · ${times}${op.note === "" ? "" : ` · ${op.note}`}`),
       op.failure !== "" && h("p.bad", {}, op.failure),
       h(
         "dl",
         {},
         h("dt", {}, "Waits for"),
-        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(op, wait, indexOf)))),
+        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(op, wait)))),
         h("dt", {}, "Signals"),
-        h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), indexOf)),
+        h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), (name) => schedule.axis(name))),
         h("dt", {}, "Frontier"),
-        h("dd", {}, h("ul.plain", {}, op.frontier.length === 0 ? h("li.muted", {}, "empty") : op.frontier.map((entry) => this.#entry(op, entry, indexOf)))),
+        h("dd", {}, h("ul.plain", {}, op.frontier.length === 0 ? h("li.muted", {}, "empty") : op.frontier.map((entry) => this.#entry(op, entry)))),
         op.axes.length > 0 && [h("dt", {}, "Axes"), h("dd", {}, h("ul.plain", {}, op.axes.map((entry) => this.#axis(op, entry))))],
         op.decision !== "" && [h("dt", {}, "Scheduler"), h("dd", {}, op.decision)],
         h("dt", {}, "Unordered with"),
@@ -103,22 +103,22 @@ export class OperationPanel {
     this.move(at);
   }
 
-  #wait(op, { semaphore, value, producer }, indexOf) {
+  #wait(op, { semaphore, value, producer }) {
     const unknown = op.start >= 0 ? " signalled before, or from outside" : ` nothing in this ${this.schedule.isRecording ? "recording" : "run"} signals it`;
     return h(
       "li",
       {},
-      h("span.chip", { axis: indexOf(semaphore) }, h("span.dot", { "aria-hidden": "true" }), `${semaphore} ≥ ${value}`),
+      axisChip(this.schedule.axis(semaphore), value, " ≥ "),
       producer ? [" by ", this.#link(producer)] : h("span.muted", {}, unknown),
     );
   }
 
-  #entry(op, [name, epoch], indexOf) {
+  #entry(op, [name, epoch]) {
     const producer = this.schedule.producerOf(name, epoch);
     return h(
       "li",
       {},
-      axisChip(name, epoch, indexOf(name)),
+      axisChip(this.schedule.axis(name), epoch),
       producer === op ? h("span.muted", {}, " itself") : producer ? [" ", this.#link(producer), h("span.muted", {}, " and what precedes it")] : null,
     );
   }
@@ -178,11 +178,10 @@ export class EventLog {
 
   #entry({ time: at, kind, op }) {
     const { unit } = this.schedule;
-    const indexOf = indexIn(this.schedule);
     const text = {
-      start: [h("b", {}, op.id), ` starts on ${op.lane}`],
-      end: [h("b", {}, op.id), " ends", op.signals.length > 0 && [", ", op.signals.map(({ semaphore, value }) => axisChip(semaphore, value, indexOf(semaphore)))]],
-      fail: [h("b", {}, op.id), h("span.bad", {}, ` fails: ${op.failure}`)],
+      start: [h("b", {}, op.label), ` starts on ${op.laneLabel}`],
+      end: [h("b", {}, op.label), " ends", op.signals.length > 0 && [", ", op.signals.map(({ semaphore, value }) => axisChip(this.schedule.axis(semaphore), value))]],
+      fail: [h("b", {}, op.label), h("span.bad", {}, ` fails: ${op.failure}`)],
     }[kind];
     return h("li", {}, h("span.when", {}, time(unit, at)), h("span", {}, text));
   }
@@ -201,21 +200,21 @@ export class OperationTable {
   }
 
   show(schedule) {
-    const pairs = (list, sign) => list.map(({ semaphore, value }) => `${semaphore}${sign}${value}`).join(", ");
+    const pairs = (list, sign) => list.map(({ semaphore, value }) => `${schedule.axis(semaphore).label}${sign}${value}`).join(", ");
     const { unit } = schedule;
     this.body.replaceChildren(
       ...schedule.operations.slice(0, LISTED).map((op) =>
         h(
           "tr",
           {},
-          h("th", { scope: "row" }, h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.id)),
-          h("td", {}, op.hardware),
-          h("td", {}, op.lane),
+          h("th", { scope: "row" }, h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.label), idBeside(op.label, op.id)),
+          h("td", {}, op.hardwareLabel),
+          h("td", {}, op.laneLabel),
           h("td.number", {}, op.start < 0 ? "–" : time(unit, op.start)),
           h("td.number", {}, op.end < 0 ? "–" : op.failure === "" ? time(unit, op.end) : `✕ ${time(unit, op.end)}`),
           h("td", {}, pairs(op.waits, " ≥ ")),
           h("td", {}, pairs(op.signals, " = ")),
-          h("td", {}, op.frontier.map(([name, epoch]) => `${name}:${epoch}`).join(", ")),
+          h("td", {}, op.frontier.map(([name, epoch]) => `${schedule.axis(name).label}:${epoch}`).join(", ")),
         ),
       ),
       ...(schedule.operations.length > LISTED ? [h("tr", {}, h("td.muted", { colspan: 8 }, `and ${plural(schedule.operations.length - LISTED, "more operation")}`))] : []),

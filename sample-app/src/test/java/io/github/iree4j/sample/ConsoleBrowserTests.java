@@ -22,7 +22,7 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.until("document.getElementById('summary').textContent.startsWith('4 operations')");
         browser.until("document.querySelectorAll('.node').length === 4");
         assertThat(browser.address()).contains("scenario=cross-queue");
-        assertThat(browser.text("#semaphores-box")).contains("A").contains("0 / 2");
+        assertThat(browser.text("#semaphores-box")).contains("Compute A").contains("0 / 2");
         browser.picture("explore");
         browser.assertAccessible("Explore");
     }
@@ -35,7 +35,7 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.click("#forward");
         assertThat(now()).isEqualTo("tick 2 of 9");
         assertThat(browser.text("#semaphores-box")).contains("1 / 2");
-        assertThat(browser.text("#log-box")).contains("setup ends").contains("branch_b starts on gpu_1");
+        assertThat(browser.text("#log-box")).contains("Set up ends").contains("Branch B starts on GPU 1");
         browser.click("#back");
         assertThat(browser.text("#semaphores-box")).contains("0 / 2");
         for (int i = 0; i < 3; i++) {
@@ -45,7 +45,7 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.until("document.getElementById('now').textContent === 'tick 9 of 9'");
         browser.until("document.getElementById('play').textContent === 'Play'");
         assertThat(texts(".node-state")).containsOnly("\u2713");
-        assertThat(texts("#semaphores-box .chip")).contains("s\u200a:\u200a2");
+        assertThat(texts("#semaphores-box .chip")).contains("Main\u200a:\u200a2");
     }
 
     @Test
@@ -65,18 +65,44 @@ class ConsoleBrowserTests extends ConsoleTests {
     @Test
     void theAddressSaysWhatIsShown() {
         open("?scenario=late-waiter&tick=9&op=join&lanes=2");
-        browser.until("document.querySelector('#operation-box strong')?.textContent === 'join'");
+        browser.until("document.querySelector('#operation-box strong')?.textContent === 'Join'");
         assertThat(now()).isEqualTo("tick 9 of 11");
         // It waits for s to reach 1, so it inherits what the signal of 1 knew, though s is at 3.
         assertThat(browser.text("#operation-box"))
-                .contains("s \u2265 1")
-                .contains("by step1")
-                .doesNotContain("step2 and");
+                .contains("Steps \u2265 1")
+                .contains("by Step 1")
+                .doesNotContain("Step 2 and");
         assertThat(browser.text("#operation-box")).contains("running");
         assertThat(texts("#operation-box dd:nth-of-type(3) .chip"))
-                .containsExactlyInAnyOrder("g\u200a:\u200a2", "s\u200a:\u200a1");
+                .containsExactlyInAnyOrder("Setup\u200a:\u200a2", "Steps\u200a:\u200a1");
         browser.picture("explore-operation");
         assertThat(browser.address()).contains("tick=9").contains("op=join");
+    }
+
+    /** People read labels, and what they copy into links, faults and files are ids. */
+    @Test
+    void whateverHasALabelIsShownWithItAndWithItsId() {
+        open("?scenario=streaming-translation&tick=8&op=synthesize");
+        browser.until("document.querySelector('#operation-box strong')?.textContent === 'Text to speech'");
+        assertThat(browser.text("#operation-box .operation-title")).isEqualTo("Text to speech synthesize running");
+        assertThat(browser.text("#operation-box")).contains("GPU (gpu)", "Translated \u2265 1", "by Translate");
+        assertThat(browser.text("#semaphores-box")).contains("Translated L", "Spoken T");
+        assertThat(texts("#fault-hardware option")).containsExactly("Host (cpu)", "GPU (gpu)");
+        assertThat(browser.text("#annotation")).startsWith("\u201cText to speech\u201d starts");
+        browser.eval("document.getElementById('table-card').open = true");
+        browser.until("document.querySelectorAll('#table-box tbody tr').length === 6");
+        assertThat(texts("#table-box tbody th"))
+                .containsExactly(
+                        "Detect voice vad",
+                        "Encoder encode",
+                        "Decoder decode",
+                        "Translate translate",
+                        "Text to speech synthesize",
+                        "Play playback");
+        slide("width", 2);
+        browser.until("document.getElementById('summary').textContent.startsWith('12 operations')");
+        assertThat(texts("#table-box tbody th")).contains("Encoder/2 encode/2");
+        assertThat(browser.address()).contains("op=synthesize");
     }
 
     /** Browsers drop changes of the address, and warn, when there are too many. */
@@ -103,9 +129,9 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.type(Keys.END);
         assertThat(now()).isEqualTo("tick 10 of 10");
         browser.type(Keys.HOME, "n", "n", "n");
-        assertThat(browser.text("#operation-box strong")).isEqualTo("copy");
+        assertThat(browser.text("#operation-box strong")).isEqualTo("Copy");
         browser.type("p");
-        assertThat(browser.text("#operation-box strong")).isEqualTo("activation");
+        assertThat(browser.text("#operation-box strong")).isEqualTo("Activate");
         browser.type(Keys.ESCAPE, "]");
         browser.until("document.getElementById('scenario').value === 'fork-join'");
         browser.type("[");
@@ -129,13 +155,13 @@ class ConsoleBrowserTests extends ConsoleTests {
         pick("fork-join");
         browser.eval("document.querySelector('.node').focus()");
         browser.type(Keys.ENTER, Keys.ARROW_RIGHT);
-        assertThat(browser.text("#operation-box strong")).isEqualTo("branch_a");
+        assertThat(browser.text("#operation-box strong")).isEqualTo("Branch A");
         browser.type(Keys.ARROW_DOWN);
-        assertThat(browser.text("#operation-box strong")).isEqualTo("branch_b");
+        assertThat(browser.text("#operation-box strong")).isEqualTo("Branch B");
         browser.type(Keys.ARROW_RIGHT);
-        assertThat(browser.text("#operation-box strong")).isEqualTo("merge");
+        assertThat(browser.text("#operation-box strong")).isEqualTo("Merge");
         assertThat(browser.eval("document.activeElement.getAttribute('aria-label')"))
-                .isEqualTo("merge gpu, waiting");
+                .isEqualTo("Merge GPU, waiting, merge");
     }
 
     @Test
@@ -227,7 +253,7 @@ class ConsoleBrowserTests extends ConsoleTests {
         pick("fork-join");
         browser.eval("document.activeElement.blur()");
         browser.type(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "l");
-        browser.until("document.querySelector('.faults').textContent.includes('gpu lost at tick 3')");
+        browser.until("document.querySelector('.faults').textContent.includes('GPU lost at tick 3')");
         assertThat(browser.address()).contains("fault=lose");
         browser.type(Keys.END);
         assertThat(texts(".node-state")).containsExactlyInAnyOrder("\u2713", "\u2715", "\u2715", "\u2715");
@@ -271,7 +297,8 @@ class ConsoleBrowserTests extends ConsoleTests {
     @Test
     void lanesOfAScenarioAreGroupedByMachine() {
         pick("cross-node-pipeline");
-        assertThat(texts(".lane-names > *")).containsExactly("first", "node0", "nic", "second", "node1", "nvme");
+        assertThat(texts(".lane-names > *"))
+                .containsExactly("first", "First GPU", "Network", "second", "Second GPU", "Storage");
         assertThat(browser.eval("document.querySelector('.lanes-canvas').getAttribute('aria-label')")
                         .toString())
                 .contains("4 lanes of 2 machines");
@@ -295,8 +322,8 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.click("#memory-box > .blocks button");
         assertThat(browser.text("#memory-box .life"))
                 .contains("the device waits for its last users")
-                .contains("A\u200a:\u200a3")
-                .contains("6 units of a_prefill");
+                .contains("Request A\u200a:\u200a3")
+                .contains("6 units of Prefill A");
         browser.picture("explore-memory");
         browser.assertAccessible("memory of a scenario");
         assertThat(texts(".invariants .broken")).isEmpty();

@@ -69,7 +69,7 @@ class ConsoleFaultTests extends ConsoleTests {
         assertThat(browser.address()).doesNotContain("moon");
         browser.eval("document.activeElement.blur()");
         browser.type("l");
-        browser.until("document.querySelector('.faults').textContent.includes('gpu lost')");
+        browser.until("document.querySelector('.faults').textContent.includes('GPU lost')");
         browser.discardErrors(); // the browser reports the status 400
     }
 

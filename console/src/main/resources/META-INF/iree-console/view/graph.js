@@ -4,7 +4,7 @@ import { neighbourhood, placeInLayers } from "../model/layers.js";
 import { h, setText, svg } from "./dom.js";
 import { count, labelled, plural } from "./format.js";
 
-const NODE = { width: 126, height: 38 };
+const NODE = { width: 132, height: 38 };
 const LETTERS = 14; // of a name that a node has room for
 const GAP = { least: 50, most: 96, y: 20 };
 const LETTER = 6; // width of one in the label of an edge, at most

@@ -152,7 +152,7 @@ export class Schedule {
       const count = Number(hardware.lanes ?? 1);
       const { id, label } = hardware;
       for (let i = 0; i < count; i++) {
-        if (count > 1) lane(`${id}_${i}`, String(id), label === undefined ? undefined : `${label} ${i}`);
+        if (count > 1) lane(`${id}_${i}`, String(id), label == null ? undefined : `${label} ${i}`);
         else lane(String(id), String(id), this.labelOf.get(String(id)));
       }
     }

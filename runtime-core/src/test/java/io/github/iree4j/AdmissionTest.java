@@ -57,8 +57,8 @@ class AdmissionTest {
                         .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
                         .withMessageContaining("allocation of 16 bytes")
                         .withMessageContaining("the limit of device 'local' is 160 bytes")
-                        .withMessageContaining("it does not fit beside what its own call holds")
-                        .withMessageContaining("raise the limit")
+                        .withMessageContaining(
+                                "it does not fit beside what its own call holds; use less in one call (smaller inputs or a smaller batch), or raise the limit")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
                         .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(16)));
                 assertThat(live(runtime)).isZero();
@@ -213,7 +213,7 @@ class AdmissionTest {
                 Program program = add(runtime)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                    .withMessageContaining("it fits once results or tensors are closed")
+                    .withMessageContaining("it fits once results or tensors are closed; close them, or raise the limit")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
             assertThat(live(runtime)).isEqualTo(kept.byteSize());
         }
@@ -282,7 +282,7 @@ class AdmissionTest {
                     .build())) {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> outer.function("main").invoke(4, FOUR))
-                        .withMessageContaining("waits for memory that no running work will free")
+                        .withMessageContaining("waited for memory that no running work will free")
                         .withMessageContaining("calls that wait for this one hold what it lacks")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
                         .satisfies(e -> assertThat(e.detail(NeverFits.class)).isNull());
@@ -352,7 +352,7 @@ class AdmissionTest {
             try {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                        .withMessageContaining("waits for memory that no running work will free")
+                        .withMessageContaining("waited for memory that no running work will free")
                         .withMessageContaining("it does not fit beside what its own call holds")
                         .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(16)));
                 assertThat(done.isReached()).isFalse();

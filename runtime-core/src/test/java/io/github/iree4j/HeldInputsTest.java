@@ -325,7 +325,7 @@ class HeldInputsTest {
                 for (CompletableFuture<Results> each : List.of(second, first)) {
                     assertThatExceptionOfType(CompletionException.class)
                             .isThrownBy(each::join)
-                            .withMessageContaining("waits for memory that no running work will free");
+                            .withMessageContaining("waited for memory that no running work will free");
                 }
                 giveBack();
                 return 1;

@@ -14,12 +14,33 @@ import org.jspecify.annotations.Nullable;
  * for the log. Guarded by the lock of the set.
  */
 final class Shortage {
-    private static final String REMEDY =
-            "; raise the limit (memoryLimit or memoryQuota; with Spring iree.pools.<device>) or make fewer calls at once";
-    private static final String REMEDY_OF_SYSTEM =
-            "; lower the limit (memoryLimit; with Spring iree.pools.<device>) to what the system has, or make fewer calls at once";
+    private static final String RAISE = "raise the limit (memoryLimit or memoryQuota; with Spring iree.pools.<device>)";
+    private static final String LOWER =
+            "lower the limit (memoryLimit; with Spring iree.pools.<device>) to what the system has";
+    private static final String LESS = "use less in one call (smaller inputs or a smaller batch)";
     private static final int NAMED = 8; // most holders in a line of the log
     private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** What would make room for a request, and the remedy, besides another limit. */
+    private enum Room {
+        OTHERS("it fits once others have ended", "make fewer calls at once"),
+        KEPT("it fits once results or tensors are closed", "close them"),
+        OTHERS_AND_KEPT(
+                "it fits once others have ended and results or tensors are closed",
+                "close them and make fewer calls at once"),
+        PROGRAMS("it fits once programs are unloaded", "unload programs"),
+        CALLS_BEHIND("calls that wait for this one hold what it lacks", "make fewer calls at once"),
+        PROCESSES("all memory in use here is less, and it may fit once other processes have ended", LESS),
+        NONE("it does not fit beside what its own call holds", LESS);
+
+        final String text;
+        final String remedy;
+
+        Room(String text, String remedy) {
+            this.text = text;
+            this.remedy = remedy;
+        }
+    }
 
     private final List<Pool> pools;
     private final Slabs slabs;
@@ -63,8 +84,8 @@ final class Shortage {
 
     /** Returns the message for a request that cannot wait. */
     String now(Pool pool, ReservationRequest request, Account account) {
-        return "allocation of %d bytes exceeds the memory limit now: %s; close buffers or raise the limit"
-                .formatted(request.size(), state(pool, request, account));
+        return "allocation of %d bytes exceeds the memory limit now: %s; %s; close buffers or raise the limit"
+                .formatted(request.size(), binding(pool, request, account), room(pool, request, account).text);
     }
 
     /** Returns the message for a request after the longest permitted wait. */
@@ -75,7 +96,7 @@ final class Shortage {
 
     /** Returns the message for a request without a prospect of memory. */
     String inVain(Waiter waiter) {
-        return "allocation of %d bytes waits for memory that no running work will free: %s"
+        return "allocation of %d bytes waited for memory that no running work will free: %s"
                 .formatted(waiter.request.size(), state(waiter));
     }
 
@@ -85,19 +106,21 @@ final class Shortage {
                 .formatted(waiter.request.size(), state(waiter));
     }
 
+    /** The binding limit, what would make room, and the remedies that help. */
     private String state(Waiter waiter) {
-        return state(waiter.pool, waiter.request, waiter.account)
-                + (isRefused(waiter.pool, waiter.request, waiter.account) ? REMEDY_OF_SYSTEM : REMEDY);
+        Room room = room(waiter.pool, waiter.request, waiter.account);
+        return "%s; %s; %s, or %s"
+                .formatted(
+                        binding(waiter.pool, waiter.request, waiter.account),
+                        room.text,
+                        room.remedy,
+                        isRefused(waiter.pool, waiter.request, waiter.account) ? LOWER : RAISE);
     }
 
-    /** The binding limit, and the work that would have to end. */
-    private String state(Pool pool, ReservationRequest request, Account account) {
-        MemoryHolder holder = request.holder();
-        Holding own = holder == null ? null : holder.knownHoldingIn(pool.set);
-        String limit = account.isOverQuota(pool.store.lengthFor(request.size()))
+    private String binding(Pool pool, ReservationRequest request, Account account) {
+        return account.isOverQuota(pool.store.lengthFor(request.size()))
                 ? quota(request, account)
                 : slabs.isRefused(pool, request) ? "the system refused %d bytes".formatted(pool.refused) : limit();
-        return limit + "; " + remedy(pool, request, account, own);
     }
 
     /** Whether a request waits for the system, and for no limit. */
@@ -124,34 +147,35 @@ final class Shortage {
         return name.isEmpty() ? "" : " of " + name;
     }
 
-    private String remedy(Pool pool, ReservationRequest request, Account account, @Nullable Holding own) {
+    private Room room(Pool pool, ReservationRequest request, Account account) {
+        MemoryHolder holder = request.holder();
+        Holding own = holder == null ? null : holder.knownHoldingIn(pool.set);
         Predicate<Block> work = block -> !isKept(block) && !isOf(block, own) && !waitsFor(block, own);
         Predicate<Block> host = block -> isKept(block) && !isOfProgram(block);
         if (fits(pool, request, account, work)) {
-            return "it fits once others have ended";
+            return Room.OTHERS;
         }
         if (fits(pool, request, account, host)) {
-            return "it fits once results or tensors are closed";
+            return Room.KEPT;
         }
         if (fits(pool, request, account, work.or(host))) {
-            return "it fits once others have ended and results or tensors are closed";
+            return Room.OTHERS_AND_KEPT;
         }
         if (fits(pool, request, account, block -> !isOf(block, own) && !waitsFor(block, own))) {
-            return "it fits once programs are unloaded";
+            return Room.PROGRAMS;
         }
         if (fits(pool, request, account, block -> !isOf(block, own))) {
-            return "calls that wait for this one hold what it lacks";
+            return Room.CALLS_BEHIND;
         }
         return isRefused(pool, request, account) && !fits(pool, request, account, block -> true)
-                ? "all memory in use here is less, and it may fit once other processes have ended"
-                : "it does not fit beside what its own call holds";
+                ? Room.PROCESSES
+                : Room.NONE;
     }
 
     /** Whether a request would not fit even if all memory except its own call's were free. What the system has is unknown. */
     boolean isOwnFault(Waiter waiter) {
-        Holding own = waiter.holding;
         return !isRefused(waiter.pool, waiter.request, waiter.account)
-                && !fits(waiter.pool, waiter.request, waiter.account, block -> !isOf(block, own));
+                && room(waiter.pool, waiter.request, waiter.account) == Room.NONE;
     }
 
     private boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {

@@ -124,7 +124,7 @@ class DeadlockDetectorTest extends KnotLine {
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for inner");
         assertThat(failed.get("more for inner"))
-                .hasMessageContaining("waits for memory that no running work will free")
+                .hasMessageContaining("waited for memory that no running work will free")
                 .hasMessageContaining("calls that wait for this one hold what it lacks");
         outer.goesOn(awaited);
         askFor(set, inner, "again for inner");
@@ -448,7 +448,8 @@ class DeadlockDetectorTest extends KnotLine {
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
-        assertThat(failed.get("c")).hasMessageContaining("it fits once programs are unloaded");
+        assertThat(failed.get("c"))
+                .hasMessageContaining("it fits once programs are unloaded; unload programs, or raise the limit");
     }
 
     @Test

@@ -45,7 +45,7 @@ class QuotaBesideWorkTest extends KnotLine {
         pass(1);
         assertThat(failed).containsOnlyKeys("more");
         assertThat(failed.get("more"))
-                .hasMessageContaining("waits for memory that no running work will free")
+                .hasMessageContaining("waited for memory that no running work will free")
                 .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(HALF)));
     }
 

@@ -172,7 +172,7 @@ final class Leaks {
                 LOG.warn("{} was never closed{}; its memory is lost. It was created here", what(), others, site);
             } else {
                 LOG.warn(
-                        "{} was never closed{}; its memory is lost. Set traceLeaks in RuntimeOptions, or iree.leaks.trace, to see where it was created",
+                        "{} was never closed{}; its memory is lost. Set IreeRuntime.builder().traceLeaks(true), or with Spring iree.leaks.trace=true, to see where it was created",
                         what(),
                         others);
             }

@@ -117,10 +117,11 @@ public final class LeaseKeeper {
             if (age >= nanos / 6 * 5) {
                 lost = new IreeException(
                         StatusCode.ABORTED,
-                        "the lease of %s was last renewed %d ms ago, and it lasts %d ms%s%s"
+                        "the lease of %s was last renewed %d ms ago, and must be renewed within %d ms, five sixths of its %d ms%s%s"
                                 .formatted(
                                         identity(),
                                         age / 1_000_000,
+                                        nanos / 6 * 5 / 1_000_000,
                                         nanos / 1_000_000,
                                         renewing
                                                 ? "; the store has not answered for %d ms"

@@ -53,7 +53,10 @@ class LeaseKeeperTests {
             assertThat(keeper.state()).isEqualTo(second < 10 ? State.HELD : State.FENCED);
         }
         assertThat(fences).hasSize(1);
-        assertThat(fences.getFirst()).hasMessageContaining("no connection");
+        assertThat(fences.getFirst())
+                .hasMessageContaining(
+                        "was last renewed 10000 ms ago, and must be renewed within 10000 ms, five sixths of its 12000 ms")
+                .hasMessageContaining("no connection");
         store.fail(null);
         assertThat(store.acquire(LEASE).identity().session()).isEqualTo(2);
     }

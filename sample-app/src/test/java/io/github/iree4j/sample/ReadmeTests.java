@@ -11,16 +11,18 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The README's examples are excerpts of this application, so they compile and run. */
+/** The examples of the README and of the page on timelines are excerpts of this application, so they compile and run. */
 class ReadmeTests {
     private static final Pattern EXAMPLE = Pattern.compile("```(java|yaml)\n(.*?)```", Pattern.DOTALL);
 
-    @Test
-    void examplesAreExcerptsOfThisApplication() throws IOException {
-        Path readme = Path.of("../README.md");
-        assumeTrue(Files.exists(readme), "README.md is not beside this module");
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "docs/timelines.md"})
+    void examplesAreExcerptsOfThisApplication(String name) throws IOException {
+        Path page = Path.of("..", name);
+        assumeTrue(Files.exists(page), () -> name + " is not beside this module");
         List<String> sources = new ArrayList<>();
         try (Stream<Path> files = Files.walk(Path.of("src/main"))) {
             for (Path file :
@@ -28,7 +30,7 @@ class ReadmeTests {
                 sources.add(unindented(Files.readString(file)));
             }
         }
-        List<String> examples = EXAMPLE.matcher(Files.readString(readme))
+        List<String> examples = EXAMPLE.matcher(Files.readString(page))
                 .results()
                 .map(match -> unindented(match.group(2)))
                 .toList();

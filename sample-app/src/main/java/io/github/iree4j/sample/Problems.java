@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
@@ -36,7 +37,7 @@ final class Problems extends ResponseEntityExceptionHandler {
     protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
             HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         String field = null;
-        String detail = e.getCause() == null ? "a JSON body is required" : "the body is not JSON";
+        String detail = e.getCause() == null ? required(e) : "the body is not JSON";
         ErrorResponseException limited = cause(e, ErrorResponseException.class);
         if (limited != null) { // a limit of bodies, noticed while the body was read
             return handleExceptionInternal(
@@ -66,6 +67,14 @@ final class Problems extends ResponseEntityExceptionHandler {
         }
         return handleExceptionInternal(
                 e, problem(HttpStatus.BAD_REQUEST, "Unreadable request", detail, field), headers, status, request);
+    }
+
+    /** Bodies are JSON, or tensors of other types. */
+    private static String required(HttpMessageNotReadableException e) {
+        MediaType type = e.getHttpInputMessage().getHeaders().getContentType();
+        return type == null || MediaType.APPLICATION_JSON.isCompatibleWith(type)
+                ? "a JSON body is required"
+                : "a body of type %s/%s is required".formatted(type.getType(), type.getSubtype());
     }
 
     private static <T extends Throwable> @Nullable T cause(Throwable failure, Class<T> type) {

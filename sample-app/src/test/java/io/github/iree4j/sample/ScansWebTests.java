@@ -9,6 +9,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
@@ -67,6 +69,20 @@ class ScansWebTests {
         }
         assertThat(right).as("scans that were read right, of 20").isGreaterThanOrEqualTo(18);
         assertThat(runtime.leakReport().openTensors()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "application/x-npy | a body of type application/x-npy is required",
+                "application/json  | a JSON body is required",
+            })
+    void asksForABodyOfTheContentType(String type, String detail) {
+        MvcTestResult result =
+                mvc.post().uri("/scans").header("Content-Type", type).exchange();
+        assertThat(result).hasStatus(400);
+        assertThat(result).bodyJson().extractingPath("$.detail").isEqualTo(detail);
     }
 
     @Test

@@ -43,7 +43,10 @@ final class ProgramStatusLog {
         } else if (isWorthIt(status.parameters())) {
             note(name, "program.parameters", status.step());
         } else if (now.quarter() > before.quarter()) {
-            note(name, "program.loading", Math.round(status.progress() * 100) + " %, " + status.step());
+            note(
+                    name,
+                    "program.loading",
+                    Math.round(status.progress() * 100) + " % of loading and warming up; now " + status.step());
         }
         if (status.state() == ProgramState.UNLOADED) {
             last.remove(name);

@@ -134,7 +134,7 @@ class FixtureProgramsTest {
                 .isThrownBy(() -> load("3.13.0/cpu-arm_64/add.vmfb"))
                 .withMessageContaining("embedded-elf-arm_64")
                 .withMessageContaining("embedded-elf-x86_64")
-                .withMessageContaining("--iree-llvmcpu-target-triple=")
+                .withMessageContaining("--iree-llvmcpu-target-triple=x86_64-unknown-linux-gnu")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
     }
 

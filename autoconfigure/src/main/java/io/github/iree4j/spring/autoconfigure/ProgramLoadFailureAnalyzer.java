@@ -7,6 +7,7 @@ import io.github.iree4j.VariantFault;
 import io.github.iree4j.hal.MissingDevice;
 import io.github.iree4j.hal.UnsupportedArchitecture;
 import io.github.iree4j.hal.UnsupportedTarget;
+import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.modules.parameters.MissingScope;
@@ -22,6 +23,7 @@ import io.github.iree4j.vm.UnresolvedImport;
 import io.github.iree4j.vm.bytecode.UnsupportedVersion;
 import java.io.FileNotFoundException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -151,11 +153,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (noTarget) {
             IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
             return noNativeCode == null
-                    ? """
-                    Compile the program for this machine:
-                        iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu \\
-                            --iree-llvmcpu-target-triple=%s-unknown-linux-gnu --iree-llvmcpu-target-cpu=generic
-                    or, much slower, for any machine, with --iree-hal-local-target-device-backends=vmvx.""".formatted(architecture())
+                    ? compileForThisMachine(failure)
                     : NativeAccessFailureAnalyzer.action(noNativeCode);
         }
         if (failure.detail(UnsupportedVersion.class) != null) {
@@ -183,6 +181,14 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Make sure that '%s.location' is a file that the application may read.".formatted(module);
         }
         return "Inspect the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
+    }
+
+    /** The flags are the loader's, and not repeated where the failure has them already. */
+    private static String compileForThisMachine(IreeException failure) {
+        Loaders loaders = new Loaders(List.of(), Set.of());
+        String flags = loaders.compileFlags(loaders.formats().getFirst());
+        return "Compile the program for this machine, with %s and --iree-llvmcpu-target-cpu=generic. Or, much slower, for any machine, with --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx."
+                .formatted(failure.getMessage().contains(flags) ? "the flags above" : "iree-compile " + flags);
     }
 
     /** Returns the scope of the parameter file named by a message; null for none. */

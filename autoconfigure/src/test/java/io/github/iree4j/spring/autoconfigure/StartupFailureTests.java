@@ -212,7 +212,9 @@ class StartupFailureTests {
         assertThat(output)
                 .contains("embedded-elf-arm_64")
                 .contains("embedded-elf-x86_64")
-                .contains("--iree-llvmcpu-target-triple=x86_64-unknown-linux-gnu");
+                .contains("--iree-llvmcpu-target-triple=x86_64-unknown-linux-gnu")
+                .contains("Compile the program for this machine, with the flags above")
+                .doesNotContain("x86_64-unknown-unknown-eabi-elf");
     }
 
     @Test

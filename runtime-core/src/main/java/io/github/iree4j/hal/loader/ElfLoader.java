@@ -51,7 +51,8 @@ final class ElfLoader implements ExecutableLoader {
     public String compileFlags(String format) {
         return "--iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-llvmcpu-target-triple="
                 + (format.endsWith("arm_64") ? "aarch64" : "x86_64")
-                + (bySystem ? "-unknown-linux-gnu --iree-llvmcpu-link-embedded=false" : "-unknown-unknown-eabi-elf");
+                + "-unknown-linux-gnu" // the compiler itself replaces the system where it embeds the code
+                + (bySystem ? " --iree-llvmcpu-link-embedded=false" : "");
     }
 
     @Override

@@ -226,10 +226,11 @@ final class Leaks {
 
         @Override
         void forgotten() {
-            leaks.forgottenTensors.increment();
-            FORGOTTEN_IN_PROCESS.increment();
             CreationSite created = creation();
-            if (leaks.isFirst(new Site(program, created == null ? "" : created.place()))) {
+            boolean isFirst = leaks.isFirst(new Site(program, created == null ? "" : created.place()));
+            leaks.forgottenTensors.increment(); // afterwards: whoever reads the total finds the places
+            FORGOTTEN_IN_PROCESS.increment();
+            if (isFirst) {
                 report(", like others from the same place, which are only counted");
             }
         }

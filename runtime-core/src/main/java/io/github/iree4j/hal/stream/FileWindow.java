@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,11 +24,8 @@ final class FileWindow {
     /** Limit of the bytes of a window. */
     static final long SIZE = 16L << 20;
 
-    /** Number of windows registered at once. */
+    /** Number of windows of a queue registered at once. */
     static final int LIMIT = 4;
-
-    /** How long a window waits for its turn; some ten times as long as a window is registered on an H100. */
-    private static final long TURN_MILLIS = 50;
 
     /** Bytes from which on a transfer is worth the registration of its memory. */
     static final long WORTH = 4L << 20;
@@ -39,13 +35,13 @@ final class FileWindow {
      * released. The driver is called by threads of the window without a lock: registration may take as long as work that
      * other queues are given meanwhile.
      *
-     * STAGE-5: at most LIMIT windows of a device are registered, so registered memory is bounded. A window waits for its
-     * turn only so long: parts of the windows before may be behind a call of the user that waits for this transfer.
+     * STAGE-5: at most LIMIT windows of a queue are registered, so registered memory is bounded. A registered window ends
+     * without another one, since a part asks for the next window when the parts before have been issued.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FileWindow.class);
 
     private final StreamDevice device;
-    private final HardwareQueue queue; // of the transfer
+    private final StreamQueue queue; // of the transfer
     private final HalFile file;
     private final MemorySegment bytes; // used of the registered memory
     private final long
@@ -61,7 +57,7 @@ final class FileWindow {
 
     private FileWindow(StreamQueue queue, HalFile file, MemorySegment bytes) {
         this.device = queue.streamDevice();
-        this.queue = queue.stream().queue();
+        this.queue = queue;
         this.file = file;
         this.bytes = bytes;
         long alignment = device.driver().limits().hostAlignment();
@@ -178,14 +174,13 @@ final class FileWindow {
     }
 
     private void register() {
-        boolean turn = false;
+        queue.windows().acquireUninterruptibly(); // STAGE-5
         DriverMemory made = null;
         try {
-            turn = device.windows().tryAcquire(TURN_MILLIS, TimeUnit.MILLISECONDS); // STAGE-5
-            made = turn && !isOver() && isQuick() ? takeMemory() : null;
+            made = !isOver() && isQuick() ? takeMemory() : null;
         } catch (IreeException e) {
             LOG.debug("{} is copied through staging memory of device '{}': {}", file, device.id(), e.getMessage());
-        } catch (InterruptedException | RuntimeException | Error e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("{} is copied through staging memory of device '{}'", file, device.id(), e);
         }
         boolean used;
@@ -194,14 +189,16 @@ final class FileWindow {
             memory = used ? made : null;
         }
         if (!used) {
-            unregister(made, turn);
+            unregister(made);
         }
         known(used);
     }
 
     /** Returns whether registration waits neither for other work of the device, collectives of absent peers among it, nor for the system. */
     private boolean isQuick() {
-        return !device.isBusyBeside(queue) && !device.hasCollectives() && (!bytes.isMapped() || bytes.isLoaded());
+        return !device.isBusyBeside(queue.stream().queue())
+                && !device.hasCollectives()
+                && (!bytes.isMapped() || bytes.isLoaded());
     }
 
     private DriverMemory takeMemory() {
@@ -240,10 +237,10 @@ final class FileWindow {
             memory = null;
             refused = true;
         }
-        CallThreads.start("iree4j-unregister " + device.id(), () -> unregister(registered, true));
+        CallThreads.start("iree4j-unregister " + device.id(), () -> unregister(registered));
     }
 
-    private void unregister(@Nullable DriverMemory registered, boolean turn) { // STAGE-4
+    private void unregister(@Nullable DriverMemory registered) { // STAGE-4
         try {
             if (registered != null) {
                 registered.close();
@@ -252,9 +249,7 @@ final class FileWindow {
         } catch (RuntimeException | Error e) {
             LOG.error("memory of {} could not be unregistered from device '{}'", file, device.id(), e);
         } finally {
-            if (turn) {
-                device.windows().release();
-            }
+            queue.windows().release();
             file.release();
             device.releaseDriver();
         }

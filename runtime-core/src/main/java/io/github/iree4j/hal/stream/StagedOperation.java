@@ -12,25 +12,27 @@ import org.jspecify.annotations.Nullable;
 /** An operation that needs staging memory before issue. Other operations may overtake the operation while no staging memory is free. */
 abstract class StagedOperation extends TransferOperation implements StorageRequest {
     final StagingPiece piece;
+    private final Staging staging;
 
     StagedOperation(String name, StreamQueue queue, StagingPiece piece, UsedBuffer... buffers) {
         super(name, queue, buffers);
         this.piece = piece;
+        this.staging = queue.staging();
     }
 
     @Override
     public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
-        return piece.tryLease(device.staging());
+        return piece.tryLease(staging);
     }
 
     @Override
     public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
-        return piece.tryLease(device.staging());
+        return piece.tryLease(staging);
     }
 
     @Override
     public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
-        piece.lease(device.staging(), done);
+        piece.lease(staging, done);
     }
 
     @Override

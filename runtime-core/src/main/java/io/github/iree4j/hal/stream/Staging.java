@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Staging memory: visible to host and device, for transfers of bytes visible to only one of the two. {@value #SLOTS}
  * slots of {@value #SLOT} bytes, each lent for one transfer; small transfers share a slot. A requester waits in line
- * while no bytes are free, so a device's staging memory is bounded, regardless of the number of transfers. The driver
+ * while no bytes are free, so a queue's staging memory is bounded, regardless of the number of transfers. The driver
  * allocates the memory for the first requester, on the requester's thread; other requesters wait in line meanwhile.
  * Safe from any thread.
  *
- * <p>Lent only to operations being issued. Such operations end without further requests, so every wait ends.
+ * <p>Lent only to operations of one queue that are being issued. Such operations end without further requests, so every
+ * wait ends; a call of the user in the midst of them may wait for other queues, which have memory of their own.
  */
 final class Staging {
     /** Bytes of a slot, and the maximum size of a lease. */

@@ -39,7 +39,6 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,8 +67,6 @@ public final class StreamDevice implements Device {
     private final StreamAllocator allocator;
     private final HostImports imports;
     private final StreamEncoder encoder;
-    private final Staging staging;
-    private final Semaphore windows = new Semaphore(FileWindow.LIMIT, true);
     private final CompletionWaiter waiter;
     private final Proactor proactor;
     private final HandoffThread issuerThread;
@@ -136,8 +133,6 @@ public final class StreamDevice implements Device {
             this.imports = new HostImports(this, memory);
             this.encoder = driver.encoder(memory);
             undo.push(encoder::close);
-            this.staging = Staging.of(memory);
-            undo.push(staging::close);
             int used = Math.min(count, lanes.size());
             boolean reserves = used > 1 && count == used; // STREAM-1
             for (int i = 0; i < used; i++) {
@@ -188,16 +183,6 @@ public final class StreamDevice implements Device {
 
     StreamEncoder encoder() {
         return encoder;
-    }
-
-    /** Returns the staging memory for transfers with memory that is not host-visible. */
-    Staging staging() {
-        return staging;
-    }
-
-    /** Returns a permit for each further {@link FileWindow} that may be registered. */
-    Semaphore windows() {
-        return windows;
     }
 
     /** Returns whether the hardware has work on another queue. */
@@ -553,7 +538,7 @@ public final class StreamDevice implements Device {
     /** Frees the parts of the closed device after its last operation. */
     private void workOver() {
         end("encoder", encoder::close);
-        end("staging memory", staging::close);
+        queues.forEach(each -> end("staging memory", each.staging()::close));
         end("imports", imports::close);
         end("memory", () -> memory.close(this::driverUnused));
         calls.close();

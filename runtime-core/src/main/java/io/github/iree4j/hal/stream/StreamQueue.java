@@ -18,6 +18,7 @@ import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /** A queue of a {@link StreamDevice}; a {@link HardwareStream} puts the operations on the hardware. */
@@ -25,10 +26,16 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
     private final StreamDevice device;
     private final HardwareStream stream;
 
+    // Of each queue: what operations of a queue hold behind a call of the user is not missed by a queue that the call
+    // waits for.
+    private final Staging staging;
+    private final Semaphore windows = new Semaphore(FileWindow.LIMIT, true);
+
     StreamQueue(StreamDevice device, int index, HardwareStream stream, QueueScheduler scheduler) {
         super(index, scheduler, StreamBuffer.class);
         this.device = device;
         this.stream = stream;
+        this.staging = Staging.of(device.memory());
     }
 
     StreamDevice streamDevice() {
@@ -37,6 +44,16 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
 
     HardwareStream stream() {
         return stream;
+    }
+
+    /** Returns the staging memory for transfers with memory that is not host-visible. */
+    Staging staging() {
+        return staging;
+    }
+
+    /** Returns a permit for each further {@link FileWindow} that may be registered. */
+    Semaphore windows() {
+        return windows;
     }
 
     /** Returns the lane for the queue's commands. */

@@ -296,32 +296,36 @@ class FileWindowTest {
         buffers.forEach(Buffer::close);
     }
 
-    /** STAGE-5: all windows are of transfers behind a call that waits for a transfer. */
-    @Test
-    void aTransferEndsThoughAllWindowsAreHeldBehindACallThatWaitsForIt() {
-        StreamDevice device = open(GpuKind.CUDA, "");
-        long size = 5L * MIB;
+    /** STAGE-5: windows and staging memory of a queue are held by transfers behind a call that waits for another queue. */
+    @ParameterizedTest
+    @CsvSource({"''", "no_attribute=99"})
+    void aTransferEndsThoughManyAreBehindACallThatWaitsForIt(String settings) {
+        StreamDevice device = open(GpuKind.CUDA, settings);
+        long size = 20L * MIB;
+        MemorySegment source = random(new Random(12), size);
+        MemorySegment result = arena.allocate(size);
         List<HalFile> files = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
-            files.add(file(arena.allocate(size, 8 * MIB))); // in one window each
+        for (int i = 0; i < 7; i++) {
+            files.add(file(arena.allocate(size)));
         }
         try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size);
                 Buffer other = device.allocator().allocate(OF_DEVICE, size);
                 Fence called = Fence.adopt(TimelineSemaphore.create(0), 1);
-                Fence there = Fence.adopt(TimelineSemaphore.create(0), 1)) {
+                Fence there = Fence.adopt(TimelineSemaphore.create(0), 1);
+                HalFile awaited = file(source)) {
             device.queue(0).hostCall(null, called, () -> there.await(LONG), 0);
-            for (HalFile each : files.subList(0, 4)) {
-                device.queue(0).read(null, next(), each, 0, buffer, 0, size, 0);
+            List<Fence> ends = new ArrayList<>(List.of(called));
+            for (HalFile each : files) {
+                Fence done = Fence.adopt(TimelineSemaphore.create(0), 1);
+                device.queue(0).read(null, done, each, 0, buffer, 0, size, 0);
+                ends.add(done);
             }
-            long began = System.nanoTime();
-            while (library().calls("host_register") < 4) {
-                assertThat(System.nanoTime() - began).isLessThan(LONG.toNanos());
-                Thread.onSpinWait();
-            }
-            device.queue(1).read(null, there, files.getLast(), 0, other, 0, size, 0);
-            called.await(LONG);
-            await();
+            device.queue(1).read(null, there, awaited, 0, other, 0, size, 0);
+            ends.forEach(each -> each.await(LONG));
+            ends.subList(1, ends.size()).forEach(Fence::close);
+            back(device, other, 0, result, 0, size);
         }
+        assertThat(result.mismatch(source)).isEqualTo(-1);
         files.forEach(HalFile::close);
     }
 

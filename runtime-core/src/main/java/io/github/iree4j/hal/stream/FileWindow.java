@@ -44,8 +44,7 @@ final class FileWindow {
     private final StreamQueue queue; // of the transfer
     private final HalFile file;
     private final MemorySegment bytes; // used of the registered memory
-    private final long
-            first; // address of the first registered byte, like the next field at a border of the driver's pages
+    private final long first; // addresses at borders of the driver's pages
     private final long end;
 
     // Guarded by this.
@@ -203,11 +202,12 @@ final class FileWindow {
 
     private DriverMemory takeMemory() {
         long size = end - first;
-        StreamMemory all = device.memory();
-        return all.takeOutside(
-                () -> device.driver().importHost(first, size, bytes.isReadOnly()),
-                size,
-                all.kinds().readback());
+        StreamMemory all = device.memory(); // whose pools keep what they have: staging memory will do
+        return all.provider()
+                .counted(
+                        () -> device.driver().importHost(first, size, bytes.isReadOnly()),
+                        size,
+                        all.kinds().readback());
     }
 
     private synchronized boolean isOver() {

@@ -318,7 +318,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * (the function then does not run), the function itself, or cancellation. A future that has not completed fails as
      * well. Completing the future from outside cancels a function without fences, as described for
      * {@link #invokeAsync}, and a function with fences until the call is made; later, fail the timeline awaited by the
-     * call.
+     * call, or {@linkplain Program#cancelCall cancel} the call by its number.
      *
      * <p><b>Ownership.</b> Inputs are read before this method returns, and retained until the work is complete; fences
      * may be closed right away. Closing the program or the runtime cancels work that has not begun;
@@ -339,8 +339,9 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Submits the function to timelines as {@link #submit} does, with a priority and for a limited time.
      *
-     * <p>At the timeout the call is abandoned as if the future had been completed from outside: the future fails with
-     * DEADLINE_EXCEEDED, and so does {@code signal} unless the call's work has been submitted to a device.
+     * <p>At the timeout the call is abandoned: the future fails with DEADLINE_EXCEEDED, unless complete, and so does
+     * {@code signal} unless the call's work has been submitted to a device. The timeout holds until {@code signal} is
+     * reached, also when the future has completed before.
      *
      * @param options fences, timeout and priority; the {@linkplain Program#limitCalls limit} of the program replaces a
      *     longer timeout

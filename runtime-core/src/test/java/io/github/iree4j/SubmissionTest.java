@@ -18,6 +18,7 @@ import io.github.iree4j.vm.VmCall;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.asm.VmAssembler;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -464,6 +465,23 @@ class SubmissionTest {
             first.get().close();
         }
         assertThat(order).isEmpty();
+    }
+
+    @Test
+    void aDeadlineHoldsUntilTheFenceIsReachedAlthoughTheResultsWerePromised() {
+        try (Program program = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
+                Tensor x = Tensor.of(new float[] {1, 2}, 2);
+                Timeline after = runtime.createTimeline();
+                Fence a = timeline.at(1);
+                Fence b = after.at(1)) {
+            CallOptions options = CallOptions.DEFAULTS.between(a, b).within(Duration.ofSeconds(1));
+            program.function("add").call(options, x, x).join().close();
+            assertFailed(b, StatusCode.DEADLINE_EXCEEDED, "took longer than PT1S");
+            while (program.activeCalls() > 0
+                    || runtime.device().allocator().statistics().bytesLive() > 0) {
+                Thread.onSpinWait(); // leaves on a separate thread
+            }
+        }
     }
 
     // -- ownership and closing

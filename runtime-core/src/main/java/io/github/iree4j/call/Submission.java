@@ -40,6 +40,7 @@ final class Submission<R> {
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
     private final CallFuture<R> future;
+    private final CompletableFuture<Void> clock = new CompletableFuture<>(); // complete once the call has ended
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
     /** The reason for which the call was abandoned, or null. */
@@ -150,21 +151,25 @@ final class Submission<R> {
         return function.signature().isAsynchronous();
     }
 
-    /** Abandons the call at the timeout. The clock's thread only starts the thread that does so. */
+    /** Ends the call at the timeout, also if only its work is left. The clock's thread only starts the thread that does so. */
     private void limit(Duration timeout) {
         long left = CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun); // inputs may have taken some time
         if (timeout.isZero() || left <= 0) { // a timer would give the call some time
             future.completeExceptionally(late(timeout));
             return;
         }
-        CompletableFuture<Void> clock = new CompletableFuture<>();
         clock.whenComplete((_, late) -> {
             if (late instanceof TimeoutException) {
-                giveUp(late(timeout));
+                CallThreads.start("iree4j-late " + function.fullName(), () -> expire(late(timeout)));
             }
         });
-        future.whenComplete((_, _) -> clock.complete(null)); // no timer outlives the call
         clock.orTimeout(left, TimeUnit.NANOSECONDS);
+    }
+
+    private void expire(IreeException cause) {
+        if (!future.completeExceptionally(cause)) {
+            program.withdraw(call, cause); // the results were promised; the fence fails with the pending work
+        }
     }
 
     private IreeException late(Duration timeout) {
@@ -416,7 +421,11 @@ final class Submission<R> {
                 lookBetween(own, done);
             }
             call.waitsFor(done, CallState.BEFORE_RESULTS);
-            deliver(values, future.claim()); // work in flight keeps the memory it needs
+            boolean wanted = future.claim();
+            if (!wanted) {
+                program.withdraw(call, cancelled()); // abandoned after the call's last step
+            }
+            deliver(values, wanted); // work in flight keeps the memory it needs
             AtomicBoolean left = new AtomicBoolean();
             call.onLeave(() -> {
                 if (left.compareAndSet(false, true)) {
@@ -547,6 +556,7 @@ final class Submission<R> {
     }
 
     private void leave() {
+        clock.complete(null);
         program.untrack(call);
         giveBack(succeeded);
         call.arguments().close();

@@ -2,7 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.ThreadDeadlines;
-import io.github.iree4j.call.CallTerms;
+import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -13,8 +13,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -177,7 +175,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
             results = invokeHere(inputs);
         } catch (IreeException e) {
             deadline.end();
-            throw deadline.isLate() ? late(limit, e) : e;
+            throw deadline.isLate() ? CallWait.late(fullName(), limit, e) : e;
         } catch (RuntimeException | Error e) {
             deadline.end();
             throw e;
@@ -204,7 +202,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
             if (!deadline.isLate()) {
                 throw e;
             }
-            IreeException late = late(time, e);
+            IreeException late = CallWait.late(fullName(), time, e);
             if (signal != null) {
                 signal.fail(late);
             }
@@ -217,11 +215,6 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         return started;
     }
 
-    private IreeException late(Duration limit, Exception cause) {
-        return new IreeException(
-                StatusCode.DEADLINE_EXCEEDED, "call of '%s' took longer than %s".formatted(fullName(), limit), cause);
-    }
-
     /**
      * Calls the function and waits for the results for a limited time.
      *
@@ -232,15 +225,10 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *     {@link #invoke}
      */
     public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
-        CompletableFuture<Results> future = startWithin(timeout, null, () -> call(CallOptions.DEFAULTS, inputs));
+        CallOptions options = CallOptions.DEFAULTS.within(timeout.isNegative() ? Duration.ZERO : timeout);
+        CompletableFuture<Results> future = startWithin(timeout, null, () -> call(options, inputs));
         try {
-            return future.get(Math.max(0, CallTerms.saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            IreeException late = late(timeout, e);
-            if (future.completeExceptionally(late)) {
-                throw late;
-            }
-            return settled(future); // completed just now
+            return future.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             IreeException cancelled = new IreeException(

@@ -476,7 +476,11 @@ class SubmissionTest {
                 Fence b = after.at(1)) {
             CallOptions options = CallOptions.DEFAULTS.between(a, b).within(Duration.ofSeconds(1));
             program.function("add").call(options, x, x).join().close();
-            assertFailed(b, StatusCode.DEADLINE_EXCEEDED, "took longer than PT1S");
+            assertFailed(
+                    b,
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "call of 'module.add' took longer than PT1S, waiting for timeline %d to reach 1, currently 0"
+                            .formatted(timeline.semaphore().id()));
             while (program.activeCalls() > 0
                     || runtime.device().allocator().statistics().bytesLive() > 0) {
                 Thread.onSpinWait(); // leaves on a separate thread

@@ -1,8 +1,8 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.async.ThreadDeadlines;
+import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -95,12 +95,7 @@ final class CallsInFlight {
         /** Ends the entry with a failure; returns the failure for the caller: DEADLINE_EXCEEDED if the entry was late. */
         IreeException failed(IreeException failure) {
             end();
-            return isLate()
-                    ? new IreeException(
-                            StatusCode.DEADLINE_EXCEEDED,
-                            "'%s' of program '%s' took longer than %s".formatted(function, program, timeout),
-                            failure)
-                    : failure;
+            return isLate() ? CallWait.late(function, timeout, failure) : failure;
         }
 
         /** Returns whether the entry was interrupted for being late; valid after the end. */

@@ -43,7 +43,7 @@ class CallsInFlightTests {
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
         IreeException seen = here.failed(FAILURE);
         assertThat(seen.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-        assertThat(seen).hasMessageContaining("'module.step' of program 'draft' took longer than PT5S");
+        assertThat(seen).hasMessageContaining("call of 'module.step' took longer than PT5S");
         assertThat(calls.ended()).isEqualTo(1);
     }
 

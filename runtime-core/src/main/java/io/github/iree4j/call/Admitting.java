@@ -90,6 +90,11 @@ final class Admitting {
         return isDone;
     }
 
+    /** The expected need, on all devices. */
+    long bytes() {
+        return asks.stream().mapToLong(need -> need.estimate(size).bytes()).sum();
+    }
+
     /** Records that the call cannot be made at once. Called before {@link #join}. */
     void holdBack() {
         isDone = false;

@@ -12,9 +12,9 @@ import io.github.iree4j.vm.VmWait;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A call in progress. Another thread can cancel this call, and no other call, although later calls reuse invocations and threads. */
@@ -61,10 +61,19 @@ final class Call {
     boolean lingers;
 
     /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */
-    private record Place(CallState state, List<Fence> awaited) {
+    private record Place(CallState state, List<Fence> awaited, long bytes) {
         static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
         static final Place RUNNING = new Place(CallState.RUNNING, List.of());
-        static final Place FOR_MEMORY = new Place(CallState.FOR_MEMORY, List.of());
+
+        Place(CallState state, List<Fence> awaited) {
+            this(state, awaited, 0);
+        }
+
+        List<PendingOperation.Wait> waits() {
+            return awaited.stream()
+                    .flatMap(fence -> PendingOperation.waitsFor(fence).stream())
+                    .toList();
+        }
     }
 
     /** Null while in line, or running in the program's turn, so that untracked calls write nothing. */
@@ -131,9 +140,10 @@ final class Call {
         place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
-    void waitsForMemory() {
+    /** Records a wait for memory; 0 bytes for the memory of earlier calls. */
+    void waitsForMemory(long bytes) {
         changed = System.nanoTime();
-        place = Place.FOR_MEMORY;
+        place = new Place(CallState.FOR_MEMORY, List.of(), bytes);
     }
 
     /** Records a wait for a fence, before the program runs or after. */
@@ -151,10 +161,28 @@ final class Call {
     <T> T describe(boolean inTurn, ProgramCalls.Description<T> description) {
         Place looked = place;
         Place at = looked != null ? looked : inTurn ? Place.RUNNING : Place.IN_LINE;
-        List<PendingOperation.Wait> waits = new ArrayList<>();
-        at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
+        List<PendingOperation.Wait> waits = at.waits();
         long now = System.nanoTime(); // after the times to be subtracted
         return description.of(function, at.state(), before(now, since), waits, number(), before(now, changed));
+    }
+
+    /** Describes what the call waits for; empty when running, or unknown. On the thread of a confined call. */
+    String awaited() {
+        Place at = place;
+        if (at == null) {
+            return confined && running != null ? "" : "its turn";
+        }
+        return switch (at.state()) {
+            case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
+            case FOR_MEMORY -> at.bytes() == 0 ? "memory of earlier calls" : at.bytes() + " bytes of memory";
+            case BEFORE_RESULTS -> "its work";
+            case IN_LINE -> "its turn";
+            case RUNNING -> "";
+        };
+    }
+
+    static String describe(List<PendingOperation.Wait> waits) {
+        return waits.stream().map(PendingOperation.Wait::describe).collect(Collectors.joining(" and "));
     }
 
     private static Duration before(long now, long then) {

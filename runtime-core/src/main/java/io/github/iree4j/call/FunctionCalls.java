@@ -100,7 +100,7 @@ public final class FunctionCalls {
                             outer);
                     holder.calledHere(program.worksOnCaller());
                     if (!arguments.pass(true, false)) {
-                        call.waitsForMemory();
+                        call.waitsForMemory(size.copied());
                         program.track(call); // the program's closing ends the wait
                         arguments.pass(true, true);
                         call.inLine();
@@ -111,6 +111,9 @@ public final class FunctionCalls {
                 } catch (RuntimeException | Error e) {
                     if (call.wasInterrupted()) {
                         throw ProgramCalls.cancelled(call, e);
+                    }
+                    if (e instanceof IreeException failure) {
+                        throw program.interrupted(call, failure);
                     }
                     throw e;
                 } finally {
@@ -164,7 +167,7 @@ public final class FunctionCalls {
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
     private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
         CountDownLatch made = new CountDownLatch(1);
-        call.waitsForMemory(); // of the earlier calls
+        call.waitsForMemory(0);
         call.onCancel(made::countDown); // when the program is closed
         program.track(call);
         program.held()
@@ -192,7 +195,7 @@ public final class FunctionCalls {
     }
 
     private void await(Admission admission, Call call, MemoryEstimate estimate) {
-        call.waitsForMemory();
+        call.waitsForMemory(estimate.bytes());
         call.onCancel(admission::cancel); // when the program is closed
         program.track(call);
         try {

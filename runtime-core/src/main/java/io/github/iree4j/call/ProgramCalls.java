@@ -8,6 +8,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
@@ -266,6 +267,19 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
                 cause);
     }
 
+    /** Describes what a call waits for, for its failure; see {@link Call#awaited}. */
+    String awaited(Call call) {
+        long bytes = memory.device().schedulingDomain().awaitedBytes(call.holder());
+        return bytes > 0 ? bytes + " bytes of memory" : call.awaited();
+    }
+
+    /** Adds to the failure of a call whose thread was interrupted what the call waited for. On the thread of a confined call. */
+    IreeException interrupted(Call call, IreeException failure) {
+        return Thread.currentThread().isInterrupted() && failure.detail(CallWait.class) == null
+                ? new IreeException(failure.code(), failure.getMessage(), failure, new CallWait(awaited(call)))
+                : failure;
+    }
+
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is removed or runs. */
     void track(Call call) {
         call.startClock();
@@ -379,8 +393,12 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             // instead of hanging, if the program drops the fence without a signal.
             timeline.await(1);
         } catch (RuntimeException | Error e) {
-            withdraw(call, e instanceof IreeException cause ? cause : null);
+            IreeException cause = e instanceof IreeException failure ? interrupted(call, failure) : null;
+            withdraw(call, cause);
             ResultReader.free(values);
+            if (cause != null) {
+                throw cause;
+            }
             throw e;
         }
         return values;
@@ -443,14 +461,16 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         try {
             call.holder().doOwnWork();
             steps.await();
+            call.inLine();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
-                    StatusCode.CANCELLED,
-                    "interrupted while '" + steps.function().fullName() + "' was waiting",
-                    e);
+            throw interrupted(
+                    call,
+                    new IreeException(
+                            StatusCode.CANCELLED,
+                            "interrupted while '" + steps.function().fullName() + "' was waiting",
+                            e));
         } finally {
-            call.inLine();
             if (overlaps) {
                 lock.takeUninterruptibly();
                 lock.run();

@@ -7,8 +7,10 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.HostSpan;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -173,9 +175,8 @@ final class Submission<R> {
     }
 
     private IreeException late(Duration timeout) {
-        return new IreeException(
-                StatusCode.DEADLINE_EXCEEDED,
-                "call of '%s' took longer than %s".formatted(function.fullName(), timeout));
+        String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
+        return CallWait.late(function.fullName(), timeout, inputs.isEmpty() ? program.awaited(call) : inputs);
     }
 
     /** Ends the call as if from outside, on a separate thread: continuations of the future may run arbitrary code. */
@@ -261,7 +262,7 @@ final class Submission<R> {
             make(ours, next);
             return;
         }
-        call.waitsForMemory();
+        call.waitsForMemory(admitting.bytes());
         kept = ours;
         place = admitting.join(mayWait -> attempt(ours, next, mayWait));
         lookAgain();
@@ -295,7 +296,7 @@ final class Submission<R> {
         // The place in line alone decides about the end of the call.
         postponed = after.whenReached(failure -> {
             if (failure == null) {
-                call.waitsForMemory();
+                call.waitsForMemory(admitting.bytes());
                 admitting.makeSoon();
             } else if (admitting.cancel()) {
                 failSoon(failure, ours);

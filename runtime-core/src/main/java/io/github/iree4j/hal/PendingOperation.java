@@ -61,7 +61,27 @@ public record PendingOperation(
             boolean promised,
             long producerAxis,
             long producerEpoch,
-            String timeline) {}
+            String timeline) {
+        /**
+         * Describes the point.
+         *
+         * @return for example {@code timeline 12 'tts' to reach 7, currently 6}
+         */
+        public String describe() {
+            return "%s to reach %d, currently %d".formatted(nameOf(semaphore, timeline), value, reached);
+        }
+    }
+
+    /**
+     * Names a timeline.
+     *
+     * @param semaphore the timeline, as {@code TimelineSemaphore.id()}
+     * @param name the name of the timeline; empty for none
+     * @return for example {@code timeline 12 'tts'}
+     */
+    public static String nameOf(long semaphore, String name) {
+        return "timeline " + semaphore + (name.isEmpty() ? "" : " '" + name + "'");
+    }
 
     /**
      * Returns the unreached points of a fence, with their producers.

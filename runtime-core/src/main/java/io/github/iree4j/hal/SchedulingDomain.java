@@ -47,6 +47,14 @@ public final class SchedulingDomain {
          * @return as {@link SchedulingDomain#heldByMemory}
          */
         int heldByMemory(MemoryHolder call);
+
+        /**
+         * Returns the memory that a call's operations wait for.
+         *
+         * @param call the call
+         * @return as {@link SchedulingDomain#awaitedBytes}
+         */
+        long awaitedBytes(MemoryHolder call);
     }
 
     /** The calls in progress of a program, as known to the program. */
@@ -303,6 +311,17 @@ public final class SchedulingDomain {
     public int heldByMemory(MemoryHolder call) {
         Queues known = queues.get();
         return known == null ? 0 : known.heldByMemory(call);
+    }
+
+    /**
+     * Returns the memory that a call's operations wait for, for diagnostics. Takes locks as {@link #heldByMemory}.
+     *
+     * @param call the call
+     * @return bytes; 0 when no operation waits for memory alone
+     */
+    public long awaitedBytes(MemoryHolder call) {
+        Queues known = queues.get();
+        return known == null ? 0 : known.awaitedBytes(call);
     }
 
     /**

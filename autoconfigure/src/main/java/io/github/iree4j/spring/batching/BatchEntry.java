@@ -5,8 +5,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.context.CapturedContext;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.CallWait;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -59,11 +58,8 @@ final class BatchEntry extends CompletableFuture<Results> {
     }
 
     private void late() {
-        completeExceptionally(new IreeException(
-                StatusCode.DEADLINE_EXCEEDED,
-                "call of '%s' took longer than %s"
-                        .formatted(
-                                request.function().fullName(), request.options().timeout())));
+        completeExceptionally(
+                CallWait.late(request.function().fullName(), request.options().timeout(), "its batch"));
     }
 
     /** Does work in the context of the entry's caller: this thread may belong to a timer, to another caller, or to a call whose end made room. */

@@ -39,6 +39,19 @@ final class DomainQueues implements SchedulingDomain.Queues {
         return MemoryWaits.holding(call, queues.values());
     }
 
+    @Override
+    public long awaitedBytes(MemoryHolder call) {
+        List<QueueOperation> held = new ArrayList<>();
+        queues.values().forEach(queue -> queue.addHeldBack(call, held));
+        long bytes = 0;
+        for (QueueOperation each : held) {
+            if (each instanceof StorageRequest request && (each.wait == null || each.wait.isReached())) {
+                bytes += request.bytes();
+            }
+        }
+        return bytes;
+    }
+
     /** Records that an operation waits for memory: from now on idle queues are reported. */
     void shortOfMemory() {
         shortOfMemory = true;

@@ -1,0 +1,145 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A call that is late says what it waited for, in the same words however it was made. */
+@Timeout(300)
+class LateCallsTest {
+    private static final String WAITER = """
+            vm.module @waiter version 0
+            vm.type !hal.fence
+            vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.export @wait
+            vm.func @wait(%r0: !hal.fence) -> (i32) {
+            ^bb0:
+              %i1 = vm.const.i32 -1
+              %i2:3 = vm.const.i64.zero
+              %i4 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i1, %i2:3, %r0)
+              vm.discard.refs %r0
+              vm.return %i4
+            }
+            """;
+    private static final Duration LIMIT = Duration.ofMillis(400); // time for the call to come to its wait
+    private static final Tensor FOUR = Tensor.of(new float[] {1, 2, 3, 4}, 4);
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final Timeline timeline = runtime.createTimeline("go");
+    private final Fence never = timeline.at(7);
+    private final String point = "timeline %d 'go' to reach 7, currently 0"
+            .formatted(timeline.semaphore().id());
+    private final Program waiter = runtime.load(ProgramOptions.builder()
+            .module("waiter", VmAssembler.assemble(WAITER))
+            .build());
+
+    /** How a call is made. */
+    enum Way {
+        INVOKE,
+        WITHIN,
+        ASYNC
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        assertThat(Thread.interrupted()).isFalse();
+        never.close();
+        timeline.close();
+        runtime.close();
+        while (!runtime.programs().isEmpty()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void assertLate(Way way, Program program, String name, String awaited, @Nullable Object... inputs) {
+        ProgramFunction function = program.function(name);
+        Throwable failure = catchThrowable(() -> {
+            switch (way) {
+                case INVOKE -> {
+                    program.limitCalls(LIMIT);
+                    function.invoke(inputs).close();
+                }
+                case WITHIN -> function.invokeWithin(LIMIT, inputs).close();
+                case ASYNC ->
+                    function.call(CallOptions.DEFAULTS.within(LIMIT), inputs)
+                            .join()
+                            .close();
+            }
+        });
+        assertLate(failure, function, awaited);
+    }
+
+    private static void assertLate(Throwable failure, ProgramFunction function, String awaited) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        assertThat(cause)
+                .isInstanceOf(IreeException.class)
+                .hasMessageMatching(
+                        "call of '%s' took longer than PT0.4S, waiting for %s".formatted(function.fullName(), awaited));
+        assertThat(((IreeException) cause).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void withoutMemoryItSaysForHowMuch(Way way) {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit(4 * 64)
+                .memoryHostWait(Duration.ofMinutes(5))
+                .build();
+        try (IreeRuntime small = IreeRuntime.builder()
+                        .device("local", "local://", options)
+                        .build();
+                Program add = small.load(Fixtures.file("3.13.0/cpu/add.vmfb"))) {
+            Tensor kept = small.upload(Tensor.of(new float[32], 32));
+            assertLate(way, add, "add", "16 bytes of memory", FOUR, FOUR); // the first call, alone: for its result
+            kept.close();
+            add.limitCalls(null);
+            add.function("add").invoke(FOUR, FOUR).close();
+            kept = small.upload(Tensor.of(new float[32], 32));
+            assertLate(way, add, "add", "192 bytes of memory", FOUR, FOUR); // in line
+            while (add.activeCalls() > 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(small.device().allocator().statistics().bytesLive()).isEqualTo(kept.byteSize());
+            kept.close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void inAProgramThatWaitsItSaysForWhichPoint(Way way) {
+        assertLate(way, waiter, "wait", point, never);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void behindAnotherCallItSaysForItsTurn(Way way) {
+        CompletableFuture<Results> other = waiter.function("wait").invokeAsync(never);
+        while (waiter.pendingCalls(1).getFirst().state() != PendingCall.State.SUSPENDED) {
+            Thread.onSpinWait();
+        }
+        assertLate(way, waiter, "wait", "its turn", never);
+        other.cancel(true);
+    }
+
+    @Test
+    void beforeItsInputsAreThereItSaysForWhichPoint() {
+        ProgramFunction wait = waiter.function("wait");
+        CallOptions options = CallOptions.DEFAULTS.between(never, null).within(LIMIT);
+        assertLate(catchThrowable(() -> wait.call(options, never).join()), wait, point);
+    }
+}

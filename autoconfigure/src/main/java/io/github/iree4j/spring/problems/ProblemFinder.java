@@ -280,7 +280,7 @@ public final class ProblemFinder {
             Stream.concat(unsignalled.values().stream(), knots.stream()).forEach(each -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(each.wait);
                 if (known.contains(Point.of(wait))) {
-                    fences.computeIfAbsent(QueueNames.timeline(wait.semaphore(), wait.timeline()), _ -> each)
+                    fences.computeIfAbsent(PendingOperation.nameOf(wait.semaphore(), wait.timeline()), _ -> each)
                             .first
                             .or(each.first);
                 }

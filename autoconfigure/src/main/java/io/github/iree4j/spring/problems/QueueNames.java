@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Names the queues of a runtime, and describes awaited points. */
 public final class QueueNames {
@@ -52,22 +51,16 @@ public final class QueueNames {
         return runtime.device().schedulingDomain().tracker().completed(axis);
     }
 
-    /** Names a timeline, for example {@code timeline 12 'tts'}. */
-    public static String timeline(long id, String name) {
-        return "timeline " + id + (name.isEmpty() ? "" : " '" + name + "'");
-    }
-
     /** Describes a point to be signalled by an operation. */
     public static String describe(PendingOperation.Point point) {
-        return timeline(point.semaphore(), point.timeline()) + " to " + point.value();
+        return PendingOperation.nameOf(point.semaphore(), point.timeline()) + " to " + point.value();
     }
 
     /** Describes an awaited point, and the point's signaller. */
     private String describe(PendingOperation.Wait wait, Signallers signallers) {
-        String point = "%s to reach %d, currently %d; "
-                .formatted(timeline(wait.semaphore(), wait.timeline()), wait.value(), wait.reached());
+        String point = wait.describe() + "; ";
         if (!wait.promised()) {
-            return point + unpromised(signallers.of(wait), signallers.unread());
+            return point + unpromised(wait, signallers);
         }
         return wait.producerEpoch() == 0
                 ? point + "promised externally"
@@ -79,19 +72,27 @@ public final class QueueNames {
                                         completed(wait.producerAxis()));
     }
 
-    private String unpromised(Signallers.@Nullable Submitted signaller, List<DeviceQueue> unread) {
+    private String unpromised(PendingOperation.Wait wait, Signallers signallers) {
+        Signallers.Submitted signaller = signallers.of(wait);
         if (signaller != null) {
-            return "%s on queue %s will signal it and %s"
-                    .formatted(
-                            signaller.operation().name(),
-                            name(signaller.queue().axis()),
-                            signaller.issued() ? "is in flight" : "waits");
+            return "%s will signal it and %s"
+                    .formatted(describe(signaller), signaller.issued() ? "is in flight" : "waits");
         }
-        return unread.isEmpty()
-                ? "no submitted operation that can run signals it"
-                : "no operation that was looked at signals it, queue %s has more"
-                        .formatted(
-                                unread.stream().map(queue -> name(queue.axis())).collect(Collectors.joining(", ")));
+        List<DeviceQueue> unread = signallers.unread();
+        if (!unread.isEmpty()) {
+            return "no operation that was looked at signals it, queue %s has more"
+                    .formatted(unread.stream().map(queue -> name(queue.axis())).collect(Collectors.joining(", ")));
+        }
+        Signallers.Signal later = signallers.first(wait);
+        return "no submitted operation that can run signals it"
+                + (later == null
+                        ? ""
+                        : "; %s, which signals %d, waits for it".formatted(describe(later.by()), later.value()));
+    }
+
+    private String describe(Signallers.Submitted submitted) {
+        return submitted.operation().name() + " on queue "
+                + name(submitted.queue().axis());
     }
 
     /** Describes the waits of an operation. */

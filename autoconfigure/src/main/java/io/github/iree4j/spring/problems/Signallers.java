@@ -4,10 +4,14 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,7 +39,13 @@ public final class Signallers {
      */
     public record Submitted(DeviceQueue queue, PendingOperation operation, boolean issued) {}
 
-    private record Signal(long value, Submitted by) {}
+    /**
+     * An expected signal.
+     *
+     * @param value the value of the timeline
+     * @param by the operation that will signal the value
+     */
+    public record Signal(long value, Submitted by) {}
 
     /** The signals expected on a timeline. */
     private static final class Timeline {
@@ -143,7 +153,8 @@ public final class Signallers {
 
     /**
      * Returns the operation that will signal a point without a promise: among operations signalling at least the value,
-     * without waiting for the point themselves, the operation signalling least.
+     * without waiting for the point themselves, the operation signalling least. A later signal does not count where the
+     * operation waits for the point through others.
      *
      * @param wait the point
      * @return the operation; null when there is none, or when unknown: see {@link #unread}
@@ -165,9 +176,12 @@ public final class Signallers {
             return null;
         }
         for (int i = timeline.from(wait.value()); i < timeline.signals.size() && steps < MOST_STEPS; i++) {
-            Submitted by = timeline.signals.get(i).by;
-            if (!waitsFor(by.operation, point)) {
-                return by;
+            Signal signal = timeline.signals.get(i);
+            boolean waits = signal.value == point.value
+                    ? waitsFor(signal.by.operation, point) // otherwise a cycle, shown by its members
+                    : isBehind(signal.by.operation, point);
+            if (!waits) {
+                return signal.by;
             }
             steps++;
         }
@@ -182,6 +196,37 @@ public final class Signallers {
             }
         }
         return false;
+    }
+
+    /** Returns whether an operation waits for a point, directly or through the first signallers of other points. */
+    private boolean isBehind(PendingOperation operation, Point point) {
+        Set<PendingOperation> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<PendingOperation> open = new ArrayDeque<>(List.of(operation));
+        for (; !open.isEmpty() && steps < MOST_STEPS; steps++) {
+            PendingOperation next = open.remove();
+            if (waitsFor(next, point)) {
+                return true;
+            }
+            for (PendingOperation.Wait each : next.waits()) {
+                Signal signal = first(each);
+                if (signal != null && seen.add(signal.by.operation)) {
+                    open.add(signal.by.operation);
+                }
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the first expected signal of a point, or of a later point of the timeline.
+     *
+     * @param wait the point
+     * @return the signal, possibly of an operation that waits for the point; null for none
+     */
+    public @Nullable Signal first(PendingOperation.Wait wait) {
+        Timeline timeline = timelines.get(wait.semaphore());
+        int first = timeline == null ? 0 : timeline.from(wait.value());
+        return timeline == null || first == timeline.signals.size() ? null : timeline.signals.get(first);
     }
 
     /**

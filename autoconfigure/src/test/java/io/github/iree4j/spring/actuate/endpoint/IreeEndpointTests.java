@@ -258,6 +258,38 @@ class IreeEndpointTests {
     }
 
     @Test
+    void anOperationThatWaitsForThePointThroughOthersAndSignalsALaterOneIsNoSignaller() {
+        runner.run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+            try (Timeline timeline = runtime.createTimeline();
+                    Timeline inner = runtime.createTimeline();
+                    Fence forgotten = timeline.at(1);
+                    Fence between = inner.at(1);
+                    Fence later = timeline.at(2)) {
+                runtime.device().queue(0).barrier(forgotten, between, 0);
+                runtime.device().queue(0).barrier(between, later, 0);
+                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null);
+                TimelinesDescriptor.Operation first = timelines.operations().getFirst();
+                assertThat(first.waits())
+                        .singleElement()
+                        .satisfies(wait -> assertThat(wait.signaller()).isNull());
+                assertThat(first.waitsFor())
+                        .singleElement()
+                        .asString()
+                        .endsWith("to reach 1, currently 0; no submitted operation that can run signals it; "
+                                + "barrier on queue local/0, which signals 2, waits for it");
+                assertThat(timelines.operations().getLast().waitsFor())
+                        .singleElement()
+                        .asString()
+                        .endsWith("barrier on queue local/0 will signal it and waits");
+                timeline.semaphore().signal(1);
+                later.await();
+            }
+        });
+    }
+
+    @Test
     void aSignallerIsNamedAlsoWhenItIsNotListed() {
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);

@@ -32,12 +32,12 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 
@@ -271,54 +271,56 @@ public final class IreeEndpoint {
      * @param name the program's name, the id of the call, or the name of the device
      * @param action for modules load, unload or warm; for calls cancel; for pools trim
      * @param version the version of the module; the latest when absent
-     * @return the state afterwards, for a call the state before; null when there is no program or pool of this name
-     * @throws InvalidEndpointRequestException when there is no such action, or no such call in progress
+     * @return the state afterwards, for a call the state before; status 404 when there is no such object, and 400 when
+     *     there is no such action, each with a {@link Refusal}
      */
     @WriteOperation
-    public @Nullable OperationResponseBody act(
+    public WebEndpointResponse<OperationResponseBody> act(
             @Selector String part, @Selector String name, String action, @Nullable String version) {
         OperationResponseBody before = one(part, name);
         if (before == null) {
-            if (part.equals("calls")) {
-                throw noSuchCall(name);
-            }
-            return null;
+            return absent(part, name);
         }
         switch (part + "/" + action) {
             case "calls/cancel" -> {
-                cancel(Long.parseLong(name));
-                return before; // the call ends soon
+                long id = Long.parseLong(name);
+                boolean isEnded = runtime.programs().stream().anyMatch(program -> program.cancelCall(id));
+                return isEnded ? new WebEndpointResponse<>(before) : absent(part, name); // the call ends soon
             }
             case "modules/load" -> programs.load(name, version);
             case "modules/unload" -> programs.unload(name, version);
             case "modules/warm" -> programs.warm(name, version);
             case "pools/trim" ->
                 runtime.findDevice(name).orElseThrow().allocator().trim();
-            default ->
-                throw new InvalidEndpointRequestException(
-                        "action '%s' of %s is not one of: %s"
-                                .formatted(
-                                        action,
-                                        part,
-                                        switch (part) {
-                                            case "pools" -> "trim";
-                                            case "calls" -> "cancel";
-                                            default -> "load, unload, warm";
-                                        }),
-                        "no such action");
+            default -> {
+                String known = switch (part) {
+                    case "pools" -> "trim";
+                    case "calls" -> "cancel";
+                    default -> "load, unload, warm";
+                };
+                return new WebEndpointResponse<>(
+                        new Refusal("action '%s' of %s is not one of: %s".formatted(action, part, known)),
+                        WebEndpointResponse.STATUS_BAD_REQUEST);
+            }
         }
-        return one(part, name);
+        OperationResponseBody after = one(part, name);
+        return after == null ? absent(part, name) : new WebEndpointResponse<>(after);
     }
 
-    private void cancel(long id) {
-        if (runtime.programs().stream().noneMatch(program -> program.cancelCall(id))) {
-            throw noSuchCall(Long.toString(id));
-        }
-    }
+    /**
+     * The answer to a request that was refused.
+     *
+     * @param error the reason
+     */
+    public record Refusal(String error) implements OperationResponseBody {}
 
-    /** Makes the exception for an unknown call. Only an exception informs a client: null becomes 204. */
-    private static InvalidEndpointRequestException noSuchCall(String id) {
-        return new InvalidEndpointRequestException("there is no call '%s' in progress".formatted(id), "no such call");
+    private static WebEndpointResponse<OperationResponseBody> absent(String part, String name) {
+        return new WebEndpointResponse<>(
+                new Refusal(
+                        part.equals("calls")
+                                ? "there is no call '%s' in progress".formatted(name)
+                                : "there is no '%s' in %s".formatted(name, part)),
+                WebEndpointResponse.STATUS_NOT_FOUND);
     }
 
     /** Returns the devices of the runtime and of other modules. */

@@ -326,10 +326,18 @@ class IreeEndpointHttpTests {
             assertThat(send(context, "iree/pools/local", "{\"action\":\"trim\"}")
                             .statusCode())
                     .isEqualTo(200);
-            assertThat(send(context, "iree/pools/local", "{\"action\":\"burn\"}")
-                            .statusCode())
-                    .isEqualTo(400);
+            assertRefused(
+                    send(context, "iree/pools/local", "{\"action\":\"burn\"}"),
+                    400,
+                    "action 'burn' of pools is not one of: trim");
+            assertRefused(
+                    send(context, "iree/modules/none", "{\"action\":\"load\"}"), 404, "there is no 'none' in modules");
         }
+    }
+
+    private static void assertRefused(HttpResponse<String> response, int status, String reason) {
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(response.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
     }
 
     /** Also one whose program was unloaded, and one that occupies the thread of its caller. */
@@ -352,8 +360,8 @@ class IreeEndpointHttpTests {
             assertThat(listed.get("program").stringValue()).isEqualTo("spinning");
             String path = "iree/calls/" + listed.get("id").longValue();
             assertThat(send(context, path, null).body()).contains("\"state\":\"RUNNING\"");
-            assertThat(send(context, path, "{\"action\":\"load\"}").statusCode())
-                    .isEqualTo(400);
+            assertRefused(
+                    send(context, path, "{\"action\":\"load\"}"), 400, "action 'load' of calls is not one of: cancel");
             HttpResponse<String> cancelled = send(context, path, "{\"action\":\"cancel\"}");
             assertThat(cancelled.statusCode()).isEqualTo(200);
             assertThat(cancelled.body()).contains("\"function\":\"spinner.spin\"");
@@ -366,12 +374,15 @@ class IreeEndpointHttpTests {
             while (context.getBean(Programs.class).activeCalls() > 0) {
                 Thread.onSpinWait();
             }
-            assertThat(send(context, path, "{\"action\":\"cancel\"}").statusCode())
-                    .as("it has ended")
-                    .isEqualTo(400);
-            assertThat(send(context, "iree/calls/none", "{\"action\":\"cancel\"}")
-                            .statusCode())
-                    .isEqualTo(400);
+            assertRefused(
+                    send(context, path, "{\"action\":\"cancel\"}"), // it has ended
+                    404,
+                    "there is no call '%d' in progress"
+                            .formatted(listed.get("id").longValue()));
+            assertRefused(
+                    send(context, "iree/calls/none", "{\"action\":\"cancel\"}"),
+                    404,
+                    "there is no call 'none' in progress");
         }
     }
 

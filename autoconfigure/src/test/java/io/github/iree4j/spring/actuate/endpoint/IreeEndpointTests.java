@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
@@ -32,7 +31,6 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -472,9 +470,10 @@ class IreeEndpointTests {
                     endpoint.act("modules", "adding", "warm", null);
                     assertThat(programs.find("adding")).isPresent();
                     endpoint.act("pools", "local", "trim", null);
-                    assertThatExceptionOfType(InvalidEndpointRequestException.class)
-                            .isThrownBy(() -> endpoint.act("pools", "local", "burn", null));
-                    assertThat(endpoint.act("modules", "other", "load", null)).isNull();
+                    assertThat(endpoint.act("pools", "local", "burn", null).getStatus())
+                            .isEqualTo(400);
+                    assertThat(endpoint.act("modules", "other", "load", null).getBody())
+                            .isEqualTo(new IreeEndpoint.Refusal("there is no 'other' in modules"));
                 });
     }
 

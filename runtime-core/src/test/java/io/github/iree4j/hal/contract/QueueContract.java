@@ -397,8 +397,9 @@ public abstract class QueueContract extends DeviceContract {
                 first.fail(LOST);
             }
             first.close();
-            assertThat(previous.failure()).isNotNull();
-            assertThat(previous.failure().code()).isEqualTo(orphan ? StatusCode.CANCELLED : StatusCode.DATA_LOSS);
+            try (Fence last = Fence.at(previous, 1)) {
+                assertFails(last, orphan ? StatusCode.CANCELLED : StatusCode.DATA_LOSS, "");
+            }
             previous.close();
         }
     }

@@ -127,7 +127,7 @@ class HeldInputsTest {
             if (end != End.TIMEOUT) {
                 assertThatExceptionOfType(IreeException.class).isThrownBy(signal::await);
             }
-            assertThat(second).isCompletedExceptionally();
+            await("the failure of the second", second::isCompletedExceptionally); // a blocked caller has to wake up
             assertThat(first).isNotDone();
             giveBack();
             first.join().close();

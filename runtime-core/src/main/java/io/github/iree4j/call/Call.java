@@ -160,7 +160,8 @@ final class Call {
     /** Describes the call's state; {@code inTurn} is true while the call has the program's turn. */
     <T> T describe(boolean inTurn, ProgramCalls.Description<T> description) {
         Place looked = place;
-        Place at = looked != null ? looked : inTurn ? Place.RUNNING : Place.IN_LINE;
+        // A call in turn that begins to wait is running until it is in the list, where it keeps its order.
+        Place at = inTurn ? Place.RUNNING : looked != null ? looked : Place.IN_LINE;
         List<PendingOperation.Wait> waits = at.waits();
         long now = System.nanoTime(); // after the times to be subtracted
         return description.of(function, at.state(), before(now, since), waits, number(), before(now, changed));

@@ -33,6 +33,12 @@ final class BufferTransfers {
         return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
 
+    /** Copies between allocations, regardless of their access flags. */
+    static StreamOperation copy(
+            StreamQueue queue, UsedBuffer source, long sourceOffset, StreamBuffer target, long length) {
+        return new Copy(queue, source, sourceOffset, target, 0, length);
+    }
+
     /** Copies to staging memory, regardless of the access flags of the allocation. */
     static StreamOperation readback(StreamQueue queue, UsedBuffer source, long offset, StagingPiece piece) {
         return new Readback(queue, source, offset, piece);

@@ -2,12 +2,15 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Moves bytes between the host and memory that is not host-visible, for blocking callers. Transfers are split into
@@ -15,11 +18,11 @@ import java.util.function.Supplier;
  * transfer queue where there is one.
  */
 final class HostTransfers {
-    /** Bytes of a piece that is written. A guess, not measured. */
+    /** Bytes of a piece. A guess, not measured. */
     private static final long PIECE = 8L * Staging.SLOT;
 
-    /** Pieces of a read that are under way at once, of at most {@link Staging#SLOT} bytes each. A guess, not measured. */
-    private static final int AHEAD = 4;
+    private static final BufferParams READ =
+            new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.MAPPING);
 
     private HostTransfers() {}
 
@@ -50,7 +53,7 @@ final class HostTransfers {
         }
     }
 
-    /** Reads a part of an allocation, through staging memory: a result is read even if the budget has no byte left. */
+    /** Reads a part of an allocation; a result is read even if the budget has no byte left. */
     static void read(StreamBuffer source, long offset, MemorySegment target) {
         long size = target.byteSize();
         if (size == 0) {
@@ -58,34 +61,62 @@ final class HostTransfers {
         }
         StreamDevice device = source.device();
         StreamQueue queue = queue(device);
-        ArrayDeque<StagingPiece> pieces = new ArrayDeque<>(); // held by this thread: submitted, not read
         try (StreamBuffer.HostUse use = source.use();
-                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
-            long submitted = 0;
-            long last = 0;
-            long value = 0;
-            for (long at = 0; at < size; ) {
-                while (submitted < size && pieces.size() < AHEAD) {
-                    StagingPiece piece = new StagingPiece((int) Math.min(Staging.SLOT, size - submitted));
-                    long from = offset + submitted;
-                    pieces.add(piece);
-                    submitted += piece.size;
-                    last++;
-                    submit(
-                            queue,
-                            timeline,
-                            last,
-                            () -> TransferPlan.of(() -> BufferTransfers.readback(queue, use, from, piece)));
-                }
-                value++;
-                await(timeline, value, use);
-                StagingPiece piece = pieces.element();
-                target.asSlice(at, piece.size).copyFrom(piece.storage().mapped());
-                at += piece.size;
-                pieces.remove().end();
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                StreamBuffer piece = size <= Staging.SLOT ? null : tryAllocate(device, Math.min(PIECE, size))) {
+            if (piece == null) {
+                readStaged(queue, timeline, use, offset, target);
+                return;
             }
-        } finally {
-            pieces.forEach(StagingPiece::end);
+            long pieces = 0;
+            for (long at = 0; at < size; at += PIECE) {
+                long length = Math.min(PIECE, size - at);
+                long from = offset + at;
+                pieces++;
+                submit(
+                        queue,
+                        timeline,
+                        pieces,
+                        () -> TransferPlan.of(() -> BufferTransfers.copy(queue, use, from, piece, length)));
+                await(timeline, pieces, use);
+                target.asSlice(at, length).copyFrom(piece.hostBytes(0, length));
+            }
+        }
+    }
+
+    private static @Nullable StreamBuffer tryAllocate(StreamDevice device, long size) {
+        try {
+            return StreamBuffer.allocated(device, READ, size);
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
+                throw e;
+            }
+            return null; // staging memory is outside of the budget, and slower for large transfers
+        }
+    }
+
+    private static void readStaged(
+            StreamQueue queue,
+            TimelineSemaphore timeline,
+            StreamBuffer.HostUse use,
+            long offset,
+            MemorySegment target) {
+        long pieces = 0;
+        for (long at = 0; at < target.byteSize(); at += Staging.SLOT) {
+            StagingPiece piece = new StagingPiece((int) Math.min(Staging.SLOT, target.byteSize() - at));
+            long from = offset + at;
+            pieces++;
+            try {
+                submit(
+                        queue,
+                        timeline,
+                        pieces,
+                        () -> TransferPlan.of(() -> BufferTransfers.readback(queue, use, from, piece)));
+                await(timeline, pieces, use);
+                target.asSlice(at, piece.size).copyFrom(piece.storage().mapped());
+            } finally {
+                piece.end();
+            }
         }
     }
 

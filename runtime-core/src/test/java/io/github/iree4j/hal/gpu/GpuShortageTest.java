@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -152,6 +153,73 @@ class GpuShortageTest {
                 assertThat(Arrays.equals(read.get(i).get(), Arrays.copyOfRange(contents, i * 7, length)))
                         .isTrue();
             }
+        }
+    }
+
+    @Test
+    void manyWritersShareTheStagingMemory() throws Exception {
+        open("");
+        int length = 3 * MIB + 17;
+        List<byte[]> contents = new ArrayList<>();
+        List<Buffer> targets = new ArrayList<>();
+        Random random = new Random(20261128);
+        for (int i = 0; i < 20; i++) {
+            byte[] bytes = new byte[length];
+            random.nextBytes(bytes);
+            contents.add(bytes);
+            targets.add(device.allocator().allocate(OF_DEVICE, length));
+        }
+        try (ExecutorService writers = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> written = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                int each = i;
+                written.add(
+                        writers.submit(() -> targets.get(each).write(0, MemorySegment.ofArray(contents.get(each)))));
+            }
+            for (Future<?> each : written) {
+                each.get();
+            }
+        }
+        for (int i = 0; i < 20; i++) {
+            byte[] bytes = new byte[length];
+            targets.get(i).read(0, MemorySegment.ofArray(bytes));
+            assertThat(Arrays.equals(bytes, contents.get(i))).as("buffer %d", i).isTrue();
+            targets.get(i).close();
+        }
+    }
+
+    /** All staging memory is in flight on hardware that hangs. */
+    @Test
+    void aWriterThatWaitsForStagingMemoryCanBeInterrupted() throws Exception {
+        open("");
+        byte[] bytes = new byte[16 * MIB];
+        try (Buffer first = device.allocator().allocate(OF_DEVICE, bytes.length);
+                Buffer second = device.allocator().allocate(OF_DEVICE, MIB)) {
+            first.write(0, MemorySegment.ofArray(bytes)); // there is staging memory
+            fake.hang();
+            Thread full = Thread.startVirtualThread(() -> first.write(0, MemorySegment.ofArray(bytes)));
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread writer = Thread.ofVirtual().unstarted(() -> {
+                try {
+                    second.write(0, MemorySegment.ofArray(new byte[MIB]));
+                } catch (IreeException e) {
+                    thrown.set(e);
+                }
+            });
+            while (full.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            writer.start();
+            while (writer.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            writer.interrupt();
+            writer.join();
+            assertThat(thrown.get())
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
+            fake.goOn();
+            full.join();
         }
     }
 

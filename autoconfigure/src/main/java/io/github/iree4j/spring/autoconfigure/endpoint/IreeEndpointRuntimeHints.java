@@ -4,6 +4,7 @@ import io.github.iree4j.spring.actuate.endpoint.DeviceDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.EventsDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.IreeDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.actuate.endpoint.LabDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.LiveDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.MemoryDescriptor;
@@ -46,6 +47,7 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 MemoryDescriptor.All.class,
                 LiveDescriptor.class,
                 LabDescriptor.class,
-                RecordingDescriptor.class);
+                RecordingDescriptor.class,
+                IreeEndpoint.Refusal.class);
     }
 }

@@ -50,8 +50,13 @@ final class Callbacks {
             }
             mine.drain();
         } finally {
-            mine.running = false;
+            mine.ended();
         }
+    }
+
+    private void ended() {
+        running = false;
+        resumed = 0;
     }
 
     private void append(Due first) {
@@ -83,7 +88,7 @@ final class Callbacks {
             try {
                 mine.drain();
             } finally {
-                mine.running = false;
+                mine.ended();
             }
         }
     }
@@ -153,7 +158,6 @@ final class Callbacks {
             return false; // the running drain runs them
         }
         mine.running = true;
-        mine.resumed = 0;
         return true;
     }
 
@@ -163,7 +167,7 @@ final class Callbacks {
         try {
             mine.drain();
         } finally {
-            mine.running = false;
+            mine.ended();
         }
     }
 

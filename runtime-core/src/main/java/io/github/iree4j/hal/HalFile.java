@@ -87,12 +87,13 @@ public abstract class HalFile extends Resource {
     /**
      * Returns the contents in memory for the hardware of a device, which reads or writes the bytes while the memory is
      * registered with the device's driver. May be a mapping that code of the host must not use: a file may lose pages of
-     * the mapping.
+     * the mapping. The memory may be registered for some time after the signals of a transfer, so a transfer in place
+     * retains this file until then.
      *
-     * @return the bytes, valid as long as this file, or null; {@link #memory} unless overridden
+     * @return the bytes, valid until the last reference to this file is released, or null; null unless overridden
      */
     public @Nullable MemorySegment mapping() {
-        return memory();
+        return null;
     }
 
     /**
@@ -287,6 +288,12 @@ public abstract class HalFile extends Resource {
         @Override
         public MemorySegment memory() {
             return bytes;
+        }
+
+        /** Null without an owner: such memory may be freed once the signals of a transfer are reached. */
+        @Override
+        public @Nullable MemorySegment mapping() {
+            return owner == null ? null : bytes;
         }
 
         @Override

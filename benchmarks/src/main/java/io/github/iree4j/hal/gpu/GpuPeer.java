@@ -20,6 +20,7 @@ import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -53,6 +54,15 @@ public final class GpuPeer implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String[] SIZES = {"64KiB", "1MiB", "64MiB", "1GiB"};
     private static final long[] BYTES = {64L << 10, 1L << 20, 64L << 20, 1L << 30};
+
+    /** The owner of memory that is never freed. */
+    private static final RefCounted ARENA = new RefCounted() {
+        @Override
+        public void retain() {}
+
+        @Override
+        public void release() {}
+    };
 
     private final Arena arena = Arena.ofShared();
     private final Device device;
@@ -366,7 +376,7 @@ public final class GpuPeer implements AutoCloseable {
         copy("copy.h2d." + size + ".pinned", bytes, host, first);
         copy("copy.d2h." + size + ".pinned", bytes, first, host);
         copy("copy.d2d." + size, bytes, first, second);
-        try (HalFile file = HalFile.ofMemory(pageable, MemoryAccess.READ | MemoryAccess.WRITE, null)) {
+        try (HalFile file = HalFile.ofMemory(pageable, MemoryAccess.READ | MemoryAccess.WRITE, ARENA)) {
             report.rate("copy.h2d." + size + ".pageable", bytes, () -> {
                 queues[0].read(null, next(0), file, 0, first, 0, bytes, 0);
                 return finish();

@@ -61,7 +61,7 @@ final class BufferTransfers {
     }
 
     /** Plans writing host bytes to an allocation, regardless of the allocation's access flags. */
-    private static TransferPlan updates(StreamQueue queue, UsedBuffer target, long offset, MemorySegment source) {
+    static TransferPlan updates(StreamQueue queue, UsedBuffer target, long offset, MemorySegment source) {
         TransferPlan plan = new TransferPlan();
         long size = source.byteSize();
         for (long at = 0; at < size || at == 0; at += Staging.SLOT) {
@@ -136,52 +136,6 @@ final class BufferTransfers {
         @Override
         void encode(TransferCommands commands) {
             commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
-        }
-    }
-
-    /** Copies from staging memory. */
-    static final class FromStaging extends TransferOperation {
-        private final StagingPiece piece;
-        private final long offset;
-        private final boolean constants;
-
-        FromStaging(
-                String name, StreamQueue queue, StagingPiece piece, UsedBuffer target, long offset, boolean constants) {
-            super(name, queue, target);
-            this.piece = piece;
-            this.offset = offset;
-            this.constants = constants;
-        }
-
-        @Override
-        int target() {
-            return 0;
-        }
-
-        @Override
-        boolean isEmpty() {
-            return piece.size == 0;
-        }
-
-        @Override
-        void encode(TransferCommands commands) {
-            if (constants) {
-                commands.copyConstants(piece.storage(), storage(0), offset, piece.size);
-            } else {
-                commands.copy(piece.storage(), 0, storage(0), offset, piece.size);
-            }
-        }
-
-        @Override
-        protected void retain() {
-            super.retain();
-            piece.hold();
-        }
-
-        @Override
-        protected void release() {
-            super.release();
-            piece.end();
         }
     }
 

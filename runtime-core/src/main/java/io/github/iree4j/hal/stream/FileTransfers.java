@@ -52,7 +52,7 @@ final class FileTransfers {
             long from = fileOffset + at;
             long to = offset + at;
             plan.add(() -> new StagedRead(queue, file, from, piece));
-            plan.add(() -> new BufferTransfers.FromStaging("read", queue, piece, target, to, file.isConstant()));
+            plan.add(() -> new FromStaging(queue, piece, target, to, file.isConstant()));
         }
         return plan;
     }
@@ -117,7 +117,7 @@ final class FileTransfers {
 
     // ---- Operations.
 
-    /** Reads a part of a file into staging memory, for {@link BufferTransfers.FromStaging}; nothing to do where the memory is of the file. */
+    /** Reads a part of a file into staging memory, for {@link FromStaging}; nothing to do where the memory is of the file. */
     private static final class StagedRead extends StagedOperation implements HostStep {
         private final HalFile file;
         private final long offset;
@@ -167,6 +167,51 @@ final class FileTransfers {
         protected void release() {
             super.release();
             file.release();
+        }
+    }
+
+    /** Copies from staging memory. */
+    private static final class FromStaging extends TransferOperation {
+        private final StagingPiece piece;
+        private final long offset;
+        private final boolean constants;
+
+        FromStaging(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset, boolean constants) {
+            super("read", queue, target);
+            this.piece = piece;
+            this.offset = offset;
+            this.constants = constants;
+        }
+
+        @Override
+        int target() {
+            return 0;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return piece.size == 0;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            if (constants) {
+                commands.copyConstants(piece.storage(), storage(0), offset, piece.size);
+            } else {
+                commands.copy(piece.storage(), 0, storage(0), offset, piece.size);
+            }
+        }
+
+        @Override
+        protected void retain() {
+            super.retain();
+            piece.hold();
+        }
+
+        @Override
+        protected void release() {
+            super.release();
+            piece.end();
         }
     }
 

@@ -43,8 +43,8 @@ final class FileWindow {
     private final StreamDevice device;
     private final StreamQueue queue; // of the transfer
     private final HalFile file;
-    private final MemorySegment bytes; // used of the registered memory
-    private final long first; // addresses at borders of the driver's pages
+    private final MemorySegment bytes; // whole pages of the driver
+    private final long first; // their addresses
     private final long end;
 
     // Guarded by this.
@@ -59,9 +59,8 @@ final class FileWindow {
         this.queue = queue;
         this.file = file;
         this.bytes = bytes;
-        long alignment = device.driver().limits().hostAlignment();
-        this.first = bytes.address() & -alignment;
-        this.end = bytes.address() + bytes.byteSize() + alignment - 1 & -alignment;
+        this.first = bytes.address();
+        this.end = first + bytes.byteSize();
     }
 
     /** Windows onto the memory of one transfer, made from the first byte to the last. */
@@ -70,6 +69,8 @@ final class FileWindow {
         private final HalFile file;
         private final long length;
         private final @Nullable MemorySegment bytes; // of the transfer; null without windows
+        private final long first; // addresses of the whole pages within the transfer: others may own the rest of a page
+        private final long end;
         private @Nullable FileWindow last;
 
         Sequence(StreamQueue queue, HalFile file, long offset, long length) {
@@ -79,6 +80,9 @@ final class FileWindow {
             this.file = file;
             this.length = length;
             this.bytes = all == null || !all.isNative() ? null : all.asSlice(offset, length);
+            long alignment = queue.streamDevice().driver().limits().hostAlignment();
+            this.first = bytes == null ? 0 : bytes.address() + alignment - 1 & -alignment;
+            this.end = bytes == null ? 0 : bytes.address() + length & -alignment;
         }
 
         /**
@@ -93,10 +97,13 @@ final class FileWindow {
                 return plan.piece(new StagingPiece((int) left));
             }
             long address = bytes.address() + at;
-            long border = (address & -SIZE) + SIZE;
+            if (address < first || address >= end) {
+                return plan.piece(new StagingPiece((int) (address < first ? Math.min(left, first - address) : left)));
+            }
+            long border = Math.min(end, (address & -SIZE) + SIZE);
             FileWindow window = last;
             if (window == null || address >= window.end) { // the first part of the next window
-                window = new FileWindow(queue, file, bytes.asSlice(at, Math.min(length - at, border - address)));
+                window = new FileWindow(queue, file, bytes.asSlice(at, border - address));
                 last = window;
             }
             window.hold();
@@ -168,8 +175,22 @@ final class FileWindow {
             known(false); // the device is closed
             return;
         }
-        file.retain();
-        CallThreads.start("iree4j-register " + device.id(), this::register);
+        boolean begun = false;
+        try {
+            file.retain();
+            begun = true;
+        } catch (IreeException e) {
+            LOG.debug("{} was closed before it was registered", file, e); // the transfer ends with it
+        } finally {
+            if (!begun) {
+                device.releaseDriver();
+                known(false);
+            }
+        }
+        if (begun) {
+            CallThreads.forNativeWaits("iree4j-register " + device.id(), this::register)
+                    .start();
+        }
     }
 
     private void register() {
@@ -237,20 +258,24 @@ final class FileWindow {
             memory = null;
             refused = true;
         }
-        CallThreads.start("iree4j-unregister " + device.id(), () -> unregister(registered));
+        CallThreads.forNativeWaits("iree4j-unregister " + device.id(), () -> unregister(registered))
+                .start();
     }
 
     private void unregister(@Nullable DriverMemory registered) { // STAGE-4
         try {
             if (registered != null) {
-                registered.close();
-                device.memory().provider().returned();
+                try {
+                    registered.close();
+                } finally {
+                    device.memory().provider().returned();
+                }
             }
+            file.release();
         } catch (RuntimeException | Error e) {
             LOG.error("memory of {} could not be unregistered from device '{}'", file, device.id(), e);
         } finally {
             queue.windows().release();
-            file.release();
             device.releaseDriver();
         }
     }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * Host memory registered with a driver. A driver accepts each page once, for all its devices, but imports may overlap:
@@ -53,7 +54,9 @@ public final class HostRegistrations {
 
     // Guarded by this.
     private final TreeMap<Long, Range> ranges = new TreeMap<>(); // by first address; ranges do not overlap
-    private final TreeMap<Long, Range> addresses = new TreeMap<>(); // by address for devices
+    private final ConcurrentSkipListMap<Long, Range> addresses =
+            new ConcurrentSkipListMap<>(); // by address for devices; read without the lock, which may wait for the
+    // driver
 
     private volatile boolean split; // whether some import has had several ranges
 
@@ -163,14 +166,12 @@ public final class HostRegistrations {
         if (!split) {
             return length;
         }
-        synchronized (this) {
-            Map.Entry<Long, Range> found = addresses.floorEntry(address);
-            if (found == null) {
-                return length;
-            }
-            Range range = found.getValue();
-            long left = range.end - range.first - (address - range.address);
-            return left <= 0 ? length : Math.min(left, length);
+        Map.Entry<Long, Range> found = addresses.floorEntry(address);
+        if (found == null) {
+            return length;
         }
+        Range range = found.getValue();
+        long left = range.end - range.first - (address - range.address);
+        return left <= 0 ? length : Math.min(left, length);
     }
 }

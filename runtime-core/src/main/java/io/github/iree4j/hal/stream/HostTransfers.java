@@ -9,8 +9,6 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +30,7 @@ final class HostTransfers {
         return (StreamQueue) device.queue(device.queueCount() - 1);
     }
 
-    /** Writes bytes of the host to a part of an allocation, copied to staging memory by this thread. */
+    /** Writes bytes of the host to a part of an allocation. */
     static void write(StreamBuffer target, long offset, MemorySegment source) {
         StreamDevice device = target.device();
         StreamQueue queue = queue(device);
@@ -40,49 +38,19 @@ final class HostTransfers {
         try (StreamBuffer.HostUse use = target.use();
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             long pieces = 0;
-            for (long at = 0; at < size; at += Staging.SLOT) {
-                StagingPiece piece = new StagingPiece((int) Math.min(Staging.SLOT, size - at));
+            for (long at = 0; at < size; at += PIECE) {
+                MemorySegment piece = source.asSlice(at, Math.min(PIECE, size - at));
                 long to = offset + at;
                 pieces++;
-                try {
-                    lease(queue.staging(), piece, use);
-                    piece.storage().mapped().copyFrom(source.asSlice(at, piece.size));
-                    submit(
-                            queue,
-                            timeline,
-                            pieces,
-                            () -> TransferPlan.of(
-                                    () -> new BufferTransfers.FromStaging("update", queue, piece, use, to, false)));
-                } finally {
-                    piece.end(); // the operation holds the piece until it has ended
+                submit(queue, timeline, pieces, () -> BufferTransfers.updates(queue, use, to, piece));
+                if (pieces > 1) {
+                    await(timeline, pieces - 1, use); // one piece is in flight while the next is captured
                 }
             }
             if (pieces > 0) {
                 await(timeline, pieces, use);
             }
         }
-    }
-
-    /** Waits until a piece has memory. */
-    private static void lease(Staging staging, StagingPiece piece, StreamBuffer.HostUse use) {
-        if (piece.tryLease(staging)) {
-            return;
-        }
-        CompletableFuture<@Nullable IreeException> leased = new CompletableFuture<>();
-        piece.lease(staging, leased::complete);
-        outlast(use, () -> {
-            try {
-                IreeException refused = leased.get();
-                if (refused != null) {
-                    throw refused;
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IreeException(StatusCode.CANCELLED, "interrupted while waiting for staging memory", e);
-            } catch (ExecutionException e) {
-                throw new AssertionError(e); // completed with a value
-            }
-        });
     }
 
     /** Reads a part of an allocation; a result is read even if the budget has no byte left. */
@@ -166,17 +134,11 @@ final class HostTransfers {
      * waits for the caller, and for nothing else that uses the memory.
      */
     private static void await(TimelineSemaphore timeline, long value, StreamBuffer.HostUse use) {
-        try (Fence done = Fence.at(timeline, value)) {
-            outlast(use, done::await);
-        }
-    }
-
-    private static void outlast(StreamBuffer.HostUse use, Runnable wait) {
         boolean interrupted = false;
-        try {
+        try (Fence done = Fence.at(timeline, value)) {
             while (true) {
                 try {
-                    wait.run();
+                    done.await();
                     return;
                 } catch (IreeException e) {
                     boolean goesOn =

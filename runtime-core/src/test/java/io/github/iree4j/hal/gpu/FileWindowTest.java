@@ -132,7 +132,7 @@ class FileWindowTest {
         "CUDA, instances alignment=512 implicit_sync lazy",
         "CUDA, fail=host_register:1:801",
         "CUDA, fail=host_register:2:1 fail=host_register:4:2",
-        "HIP, fail=host_register:3:801 fail=host_address:1:1"
+        "HIP, fail=host_register:3:801 fail=host_address:2:1"
     })
     void bytesArriveWhetherTheDriverRegistersThemOrNot(GpuKind kind, String settings) {
         StreamDevice device = open(kind, settings);
@@ -158,7 +158,7 @@ class FileWindowTest {
     @Test
     void theHostCopiesNothingThatIsRegistered() {
         StreamDevice device = open(GpuKind.CUDA, "");
-        MemorySegment source = random(new Random(5), 64L * MIB);
+        MemorySegment source = arena.allocate(64L * MIB, 4096);
         try (Buffer buffer = device.allocator().allocate(OF_DEVICE, source.byteSize())) {
             there(device, source, 0, buffer, 0, source.byteSize());
             back(device, buffer, 0, source, 0, source.byteSize());
@@ -176,6 +176,50 @@ class FileWindowTest {
             there(device, source, 0, buffer, 0, source.byteSize());
         }
         assertThat(library().calls("host_register")).isZero();
+    }
+
+    /** Memory without an owner may be freed at once when the signals are reached. */
+    @Test
+    void memoryThatNobodyKeepsIsNotRegistered() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        MemorySegment source = random(new Random(13), 9 * MIB);
+        MemorySegment result = arena.allocate(9 * MIB);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, source.byteSize())) {
+            try (HalFile file = HalFile.ofMemory(source, MemoryAccess.READ, null)) {
+                device.queue(0).read(null, next(), file, 0, buffer, 0, source.byteSize(), 0);
+            }
+            await();
+            assertThat(library().calls("host_register")).isZero();
+            back(device, buffer, 0, result, 0, source.byteSize());
+        }
+        assertThat(result.mismatch(source)).isEqualTo(-1);
+    }
+
+    /** Others may own the rest of the first and of the last page, and register or free that memory. */
+    @Test
+    void onlyWholePagesOfAFileAreRegistered() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        MemorySegment all = arena.allocate(6 * MIB, 4096);
+        MemorySegment source = all.asSlice(4096, 5 * MIB + 64).asReadOnly(); // the last page is shared
+        BufferParams ofHost = new BufferParams(
+                MemoryType.HOST_VISIBLE | MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, source.byteSize())) {
+            Objects.requireNonNull(drivers).hang();
+            try (HalFile file = file(source)) {
+                device.queue(0).read(null, next(), file, 0, buffer, 0, source.byteSize(), 0);
+            }
+            long began = System.nanoTime();
+            while (library().calls("host_register") == 0) {
+                assertThat(System.nanoTime() - began).isLessThan(LONG.toNanos());
+                Thread.onSpinWait();
+            }
+            // Refused for a page that is registered to be read.
+            device.allocator()
+                    .importHost(ofHost, all.asSlice(4096 + 5 * MIB + 64, 64), null)
+                    .close();
+            Objects.requireNonNull(drivers).goOn();
+            await();
+        }
     }
 
     /** The file's contents are those at the operation's place in the order of its queue, and not of its submission. */

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class ClosingTest {
     /** wait: waits for a fence. spin: never returns. */
-    private static final String WAITER = """
+    static final String WAITER = """
             vm.module @waiter version 0
             vm.type !hal.fence
             vm.import @hal.fence.await cconv "0iICrD_i"

@@ -22,20 +22,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A call that is late says what it waited for, in the same words however it was made. */
 @Timeout(300)
 class LateCallsTest {
-    private static final String WAITER = """
-            vm.module @waiter version 0
-            vm.type !hal.fence
-            vm.import @hal.fence.await cconv "0iICrD_i"
-            vm.export @wait
-            vm.func @wait(%r0: !hal.fence) -> (i32) {
-            ^bb0:
-              %i1 = vm.const.i32 -1
-              %i2:3 = vm.const.i64.zero
-              %i4 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i1, %i2:3, %r0)
-              vm.discard.refs %r0
-              vm.return %i4
-            }
-            """;
     private static final Duration LIMIT = Duration.ofMillis(400); // time for the call to come to its wait
     private static final Tensor FOUR = Tensor.of(new float[] {1, 2, 3, 4}, 4);
 
@@ -45,7 +31,7 @@ class LateCallsTest {
     private final String point = "timeline %d 'go' to reach 7, currently 0"
             .formatted(timeline.semaphore().id());
     private final Program waiter = runtime.load(ProgramOptions.builder()
-            .module("waiter", VmAssembler.assemble(WAITER))
+            .module("waiter", VmAssembler.assemble(ClosingTest.WAITER))
             .build());
 
     /** How a call is made. */

@@ -133,18 +133,9 @@ final class Callbacks {
         return false;
     }
 
-    /** Lets this thread resume any number of waiters; returns whether {@link #endCrowd} ends this. */
-    static boolean beginCrowd() {
-        Callbacks mine = CURRENT.get();
-        boolean begins = !mine.resumesAll;
-        mine.resumesAll = true;
-        return begins;
-    }
-
-    static void endCrowd(boolean begun) {
-        if (begun) {
-            CURRENT.get().resumesAll = false;
-        }
+    /** Lets this thread resume any number of waiters, or ends this. */
+    static void resumeAll(boolean whether) {
+        CURRENT.get().resumesAll = whether;
     }
 
     static boolean isRunning() {

@@ -108,9 +108,9 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         if (elsewhere != null && elsewhere.crowd != null) {
             elsewhere.crowd.execute(() -> deliverAway(elsewhere, at, cause));
         }
-        boolean begun = Callbacks.beginCrowd();
+        Callbacks.resumeAll(true);
         deliverHere(head, at, cause); // in one batch, so resulting ready work is batched too
-        Callbacks.endCrowd(begun);
+        Callbacks.resumeAll(false);
     }
 
     private static void deliverHere(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {

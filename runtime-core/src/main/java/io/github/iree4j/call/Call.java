@@ -14,6 +14,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -61,12 +62,12 @@ final class Call {
     boolean lingers;
 
     /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */
-    private record Place(CallState state, List<Fence> awaited, long bytes) {
+    private record Place(CallState state, List<Fence> awaited, LongSupplier bytes) {
         static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
         static final Place RUNNING = new Place(CallState.RUNNING, List.of());
 
         Place(CallState state, List<Fence> awaited) {
-            this(state, awaited, 0);
+            this(state, awaited, () -> 0);
         }
 
         List<PendingOperation.Wait> waits() {
@@ -140,8 +141,8 @@ final class Call {
         place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
-    /** Records a wait for memory; 0 bytes for the memory of earlier calls. */
-    void waitsForMemory(long bytes) {
+    /** Records a wait for memory; 0 bytes for the memory of earlier calls. The bytes are asked for only if the call is late. */
+    void waitsForMemory(LongSupplier bytes) {
         changed = System.nanoTime();
         place = new Place(CallState.FOR_MEMORY, List.of(), bytes);
     }
@@ -175,7 +176,10 @@ final class Call {
         }
         return switch (at.state()) {
             case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
-            case FOR_MEMORY -> at.bytes() == 0 ? "memory of earlier calls" : at.bytes() + " bytes of memory";
+            case FOR_MEMORY -> {
+                long bytes = at.bytes().getAsLong();
+                yield bytes == 0 ? "memory of earlier calls" : bytes + " bytes of memory";
+            }
             case BEFORE_RESULTS -> "its work";
             case IN_LINE -> "its turn";
             case RUNNING -> "";

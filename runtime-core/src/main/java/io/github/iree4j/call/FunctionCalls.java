@@ -100,7 +100,7 @@ public final class FunctionCalls {
                             outer);
                     holder.calledHere(program.worksOnCaller());
                     if (!arguments.pass(true, false)) {
-                        call.waitsForMemory(size.copied());
+                        call.waitsForMemory(size::copied);
                         program.track(call); // the program's closing ends the wait
                         arguments.pass(true, true);
                         call.inLine();
@@ -167,7 +167,7 @@ public final class FunctionCalls {
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
     private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
         CountDownLatch made = new CountDownLatch(1);
-        call.waitsForMemory(0);
+        call.waitsForMemory(() -> 0);
         call.onCancel(made::countDown); // when the program is closed
         program.track(call);
         program.held()
@@ -195,7 +195,7 @@ public final class FunctionCalls {
     }
 
     private void await(Admission admission, Call call, MemoryEstimate estimate) {
-        call.waitsForMemory(estimate.bytes());
+        call.waitsForMemory(estimate::bytes);
         call.onCancel(admission::cancel); // when the program is closed
         program.track(call);
         try {

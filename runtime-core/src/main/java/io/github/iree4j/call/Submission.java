@@ -42,7 +42,7 @@ final class Submission<R> {
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
     private final CallFuture<R> future;
-    private final CompletableFuture<Void> clock = new CompletableFuture<>(); // complete once the call has ended
+    private volatile @Nullable CompletableFuture<Void> clock; // complete once the call has ended; null without a limit
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
     /** The reason for which the call was abandoned, or null. */
@@ -160,15 +160,18 @@ final class Submission<R> {
             future.completeExceptionally(late(timeout));
             return;
         }
-        clock.whenComplete((_, late) -> {
+        CompletableFuture<Void> timer = new CompletableFuture<>();
+        clock = timer;
+        timer.whenComplete((_, late) -> {
             if (late instanceof TimeoutException) {
                 CallThreads.start("iree4j-late " + function.fullName(), () -> expire(late(timeout)));
             }
         });
-        clock.orTimeout(left, TimeUnit.NANOSECONDS);
+        timer.orTimeout(left, TimeUnit.NANOSECONDS);
     }
 
     private void expire(IreeException cause) {
+        reason = cause; // before the future: a call that concludes now fails its fence with the reason
         if (!future.completeExceptionally(cause)) {
             program.withdraw(call, cause); // the results were promised; the fence fails with the pending work
         }
@@ -262,7 +265,7 @@ final class Submission<R> {
             make(ours, next);
             return;
         }
-        call.waitsForMemory(admitting.bytes());
+        call.waitsForMemory(admitting::bytes);
         kept = ours;
         place = admitting.join(mayWait -> attempt(ours, next, mayWait));
         lookAgain();
@@ -296,7 +299,7 @@ final class Submission<R> {
         // The place in line alone decides about the end of the call.
         postponed = after.whenReached(failure -> {
             if (failure == null) {
-                call.waitsForMemory(admitting.bytes());
+                call.waitsForMemory(admitting::bytes);
                 admitting.makeSoon();
             } else if (admitting.cancel()) {
                 failSoon(failure, ours);
@@ -557,7 +560,10 @@ final class Submission<R> {
     }
 
     private void leave() {
-        clock.complete(null);
+        CompletableFuture<Void> timer = clock;
+        if (timer != null) {
+            timer.complete(null);
+        }
         program.untrack(call);
         giveBack(succeeded);
         call.arguments().close();

@@ -76,15 +76,6 @@ public abstract class HalFile extends Resource {
     public abstract long length();
 
     /**
-     * Returns the contents for use in place, if in host memory.
-     *
-     * @return the bytes, valid as long as this file, or null
-     */
-    public @Nullable MemorySegment memory() {
-        return null;
-    }
-
-    /**
      * Returns the contents in memory for the hardware of a device, which reads or writes the bytes while the memory is
      * registered with the device's driver. May be a mapping that code of the host must not use: a file may lose pages of
      * the mapping. The memory may be registered for some time after the signals of a transfer, so a transfer in place
@@ -283,11 +274,6 @@ public abstract class HalFile extends Resource {
         @Override
         public long length() {
             return bytes.byteSize();
-        }
-
-        @Override
-        public MemorySegment memory() {
-            return bytes;
         }
 
         /** Null without an owner: such memory may be freed once the signals of a transfer are reached. */

@@ -45,7 +45,7 @@ public final class Signallers {
      * @param value the value of the timeline
      * @param by the operation that will signal the value
      */
-    public record Signal(long value, Submitted by) {}
+    record Signal(long value, Submitted by) {}
 
     /** The signals expected on a timeline. */
     private static final class Timeline {
@@ -223,7 +223,8 @@ public final class Signallers {
      * @param wait the point
      * @return the signal, possibly of an operation that waits for the point; null for none
      */
-    public @Nullable Signal first(PendingOperation.Wait wait) {
+    @Nullable
+    Signal first(PendingOperation.Wait wait) {
         Timeline timeline = timelines.get(wait.semaphore());
         int first = timeline == null ? 0 : timeline.from(wait.value());
         return timeline == null || first == timeline.signals.size() ? null : timeline.signals.get(first);

@@ -55,8 +55,8 @@ public final class GpuPeer implements AutoCloseable {
     private static final String[] SIZES = {"64KiB", "1MiB", "64MiB", "1GiB"};
     private static final long[] BYTES = {64L << 10, 1L << 20, 64L << 20, 1L << 30};
 
-    /** The owner of memory that is never freed. */
-    private static final RefCounted ARENA = new RefCounted() {
+    /** Owns memory that outlives all transfers. */
+    private static final RefCounted OWNER = new RefCounted() {
         @Override
         public void retain() {}
 
@@ -376,7 +376,7 @@ public final class GpuPeer implements AutoCloseable {
         copy("copy.h2d." + size + ".pinned", bytes, host, first);
         copy("copy.d2h." + size + ".pinned", bytes, first, host);
         copy("copy.d2d." + size, bytes, first, second);
-        try (HalFile file = HalFile.ofMemory(pageable, MemoryAccess.READ | MemoryAccess.WRITE, ARENA)) {
+        try (HalFile file = HalFile.ofMemory(pageable, MemoryAccess.READ | MemoryAccess.WRITE, OWNER)) {
             report.rate("copy.h2d." + size + ".pageable", bytes, () -> {
                 queues[0].read(null, next(0), file, 0, first, 0, bytes, 0);
                 return finish();
@@ -386,6 +386,15 @@ public final class GpuPeer implements AutoCloseable {
                 return finish();
             });
         }
+        MemorySegment part = pageable.asSlice(0, bytes);
+        report.rate("copy.h2d." + size + ".caller", bytes, () -> {
+            first.write(0, part);
+            return System.nanoTime();
+        });
+        report.rate("copy.d2h." + size + ".caller", bytes, () -> {
+            first.read(0, part);
+            return System.nanoTime();
+        });
         report.rate("fill." + size, bytes, () -> {
             queues[0].fill(null, next(0), first, 0, bytes, 7, 4, 0);
             return finish();

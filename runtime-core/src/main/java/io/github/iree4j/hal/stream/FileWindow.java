@@ -5,9 +5,9 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,12 +47,12 @@ final class FileWindow {
     private final long first; // their addresses
     private final long end;
 
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private final CompletableFuture<Boolean> known = new CompletableFuture<>(); // whether the memory was registered
+
     // Guarded by this.
     private int parts; // not over yet
-    private boolean asked;
-    private boolean refused;
     private @Nullable DriverMemory memory; // while registered
-    private final List<Consumer<Boolean>> waiting = new ArrayList<>(1);
 
     private FileWindow(StreamQueue queue, HalFile file, MemorySegment bytes) {
         this.device = queue.streamDevice();
@@ -122,8 +122,8 @@ final class FileWindow {
     }
 
     /** Returns whether the memory cannot be registered. */
-    synchronized boolean isRefused() {
-        return refused;
+    boolean isRefused() {
+        return !known.getNow(true);
     }
 
     /** Returns registered bytes, for the hardware. */
@@ -147,32 +147,19 @@ final class FileWindow {
     /**
      * Registers the memory, for a part that is not over, unless that has been tried.
      *
-     * @param known called with whether the memory is registered, now or later, as a callback of {@link HeldCallbacks};
+     * @param told called with whether the memory is registered, now or later, as a callback of {@link HeldCallbacks};
      *     while not over, the part may then use the memory
      */
-    void open(Consumer<Boolean> known) {
-        boolean begins = false;
-        boolean isKnown;
-        boolean isOpen;
-        synchronized (this) {
-            isOpen = memory != null;
-            isKnown = isOpen || refused;
-            if (!isKnown) {
-                waiting.add(known);
-                begins = !asked;
-                asked = true;
-            }
-        }
-        if (isKnown) {
-            HeldCallbacks.run(() -> known.accept(isOpen));
-        } else if (begins) {
+    void open(Consumer<Boolean> told) {
+        if (asked.compareAndSet(false, true)) {
             begin();
         }
+        known.thenAccept(registered -> HeldCallbacks.run(() -> told.accept(registered)));
     }
 
     private void begin() {
-        if (!device.holdDriver()) {
-            known(false); // the device is closed
+        if (!device.calls().tryEnter()) {
+            known.complete(false); // the device is closed
             return;
         }
         boolean begun = false;
@@ -183,8 +170,8 @@ final class FileWindow {
             LOG.debug("{} was closed before it was registered", file, e); // the transfer ends with it
         } finally {
             if (!begun) {
-                device.releaseDriver();
-                known(false);
+                device.calls().exit();
+                known.complete(false);
             }
         }
         if (begun) {
@@ -211,7 +198,7 @@ final class FileWindow {
         if (!used) {
             unregister(made);
         }
-        known(used);
+        known.complete(used);
     }
 
     /** Returns whether registration waits neither for other work of the device, collectives of absent peers among it, nor for the system. */
@@ -235,17 +222,6 @@ final class FileWindow {
         return parts == 0;
     }
 
-    /** Tells waiting parts whether the memory is registered. */
-    private void known(boolean registered) {
-        List<Consumer<Boolean>> told;
-        synchronized (this) {
-            refused |= !registered;
-            told = List.copyOf(waiting);
-            waiting.clear();
-        }
-        told.forEach(each -> HeldCallbacks.run(() -> each.accept(registered)));
-    }
-
     /** Ends the use by a part. */
     void end() {
         DriverMemory registered;
@@ -256,7 +232,6 @@ final class FileWindow {
             }
             registered = memory;
             memory = null;
-            refused = true;
         }
         CallThreads.forNativeWaits("iree4j-unregister " + device.id(), () -> unregister(registered))
                 .start();
@@ -276,7 +251,7 @@ final class FileWindow {
             LOG.error("memory of {} could not be unregistered from device '{}'", file, device.id(), e);
         } finally {
             queue.windows().release();
-            device.releaseDriver();
+            device.calls().exit();
         }
     }
 }

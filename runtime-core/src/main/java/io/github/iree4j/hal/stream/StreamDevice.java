@@ -195,13 +195,9 @@ public final class StreamDevice implements Device {
         return channels.used();
     }
 
-    /** Keeps the driver until {@link #releaseDriver}; returns false once the device's last work has ended. */
-    boolean holdDriver() {
-        return calls.tryEnter();
-    }
-
-    void releaseDriver() {
-        calls.exit();
+    /** Returns the guard of driver calls by threads that hold nothing else: the driver stays while in use. */
+    UseGuard calls() {
+        return calls;
     }
 
     StreamDriver driver() {

@@ -13,7 +13,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
-import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.FakeGpu;
 import io.github.iree4j.nativeaccess.GpuKind;
 import io.github.iree4j.status.IreeException;
@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -50,18 +49,7 @@ class FileWindowTest {
     private Path directory;
 
     private final Arena arena = Arena.ofShared();
-    private final AtomicInteger users = new AtomicInteger(); // of the files' memory
-    private final RefCounted owner = new RefCounted() {
-        @Override
-        public void retain() {
-            users.incrementAndGet();
-        }
-
-        @Override
-        public void release() {
-            users.decrementAndGet();
-        }
-    };
+    private final Owner owner = new Owner();
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private @Nullable GpuDrivers drivers;
     private @Nullable StreamDevice opened;
@@ -85,7 +73,7 @@ class FileWindowTest {
         device.close();
         GpuDrivers.assertNothingLeft(device); // registrations, too
         Objects.requireNonNull(drivers).assertNothingToComplainOf();
-        assertThat(users).hasValue(0);
+        assertThat(owner.users).hasValue(0);
         timeline.close();
         arena.close();
     }
@@ -302,10 +290,39 @@ class FileWindowTest {
         assertThat(result.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
     }
 
-    /** Several transfers at once need more windows than there are. */
+    /** STAGE-5: the others wait until a window is unregistered. */
+    @Test
+    void fourWindowsOfAQueueAreRegisteredAtMost() {
+        StreamDevice device = open(GpuKind.CUDA, "");
+        long size = 5L * MIB;
+        List<Fence> ends = new ArrayList<>();
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, size)) {
+            Objects.requireNonNull(drivers).hang();
+            for (int i = 0; i < 6; i++) {
+                Fence done = Fence.adopt(TimelineSemaphore.create(0), 1);
+                try (HalFile file = file(arena.allocate(size, 8 * MIB))) { // in one window
+                    device.queue(0).read(null, done, file, 0, buffer, 0, size, 0);
+                }
+                ends.add(done);
+            }
+            long began = System.nanoTime();
+            while (StreamDevices.waitingWindows(device.queue(0)) < 2
+                    || library().calls("host_register") < 4) {
+                assertThat(System.nanoTime() - began).isLessThan(LONG.toNanos());
+                Thread.onSpinWait();
+            }
+            assertThat(library().calls("host_register")).isEqualTo(4);
+            Objects.requireNonNull(drivers).goOn();
+            ends.forEach(each -> each.await(LONG));
+        }
+        ends.forEach(Fence::close);
+        assertThat(library().calls("host_register")).isEqualTo(6);
+    }
+
+    /** In place or through staging memory, as the other queue happens to be busy or not. */
     @ParameterizedTest
     @CsvSource({"CUDA", "HIP"})
-    void transfersWaitForTheirTurn(GpuKind kind) {
+    void transfersOfTwoQueuesAtOnceArrive(GpuKind kind) {
         StreamDevice device = open(kind, "");
         int count = 6;
         long size = 35L * MIB;

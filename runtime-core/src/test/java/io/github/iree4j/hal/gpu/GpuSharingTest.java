@@ -37,7 +37,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -348,21 +347,6 @@ class GpuSharingTest {
     }
 
     // ---- Memory of others.
-
-    /** Counts who uses it. */
-    private static final class Owner implements RefCounted {
-        final AtomicInteger users = new AtomicInteger();
-
-        @Override
-        public void retain() {
-            users.incrementAndGet();
-        }
-
-        @Override
-        public void release() {
-            users.decrementAndGet();
-        }
-    }
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)

@@ -44,6 +44,11 @@ public final class StreamDevices {
         return ((StreamBuffer) buffer.allocatedBuffer()).leaving() != null;
     }
 
+    /** Number of windows onto files that wait for their turn on a queue. */
+    public static int waitingWindows(DeviceQueue queue) {
+        return ((StreamQueue) queue).windows().getQueueLength();
+    }
+
     /** Waits until everything of a closed device is freed; returns whether it is. */
     public static boolean awaitFreed(StreamDevice device, Duration limit) {
         return device.awaitFreed(limit);

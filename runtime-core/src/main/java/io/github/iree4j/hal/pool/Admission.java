@@ -188,6 +188,11 @@ public final class Admission implements Cancellation {
         return isShort;
     }
 
+    /** GATE-5: whether this call, whose fence has been reached, stands in line before another call. Under the lock of the gate. */
+    boolean isBefore(Admission other) {
+        return isShort == other.isShort ? since <= other.since : isShort;
+    }
+
     /**
      * Runs an action as soon as {@link #mayHold} is true again.
      *

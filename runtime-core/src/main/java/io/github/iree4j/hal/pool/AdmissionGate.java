@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * while threads wake up, which may take as long as a call.
  *
  * <p><b>Ahead of a fence.</b> A call whose code submits its work behind a fence may be admitted before the fence is
- * reached, for its inputs alone. Once the fence is reached, the call stands in line for the rest of its need, and its
- * requests wait until the rest is committed. No call that is ready to run waits for a call that is not ready, which may
+ * reached, for its inputs alone. Once the fence is reached, the call stands in line for the rest of its need, before all
+ * calls without inputs, and its requests wait until the rest is committed. No call that is ready to run waits for a call that is not ready, which may
  * wait for the former.
  *
  * <p><b>Unknown needs.</b> A call that might hold more memory than exists, as far as is known, runs alone: the memory
@@ -62,6 +62,8 @@ public final class AdmissionGate {
      * before its whole need is committed. So calls becoming due together do not each take a part of one call's need.
      * GATE-4: a called call stays in line, its thread looks once it runs, and calls further behind do not get its room. A
      * newcomer that uses the room overtakes the call, and counts as such.
+     * GATE-5: a ready call with committed inputs stands before every call without: such a call may wait for the room of
+     * the inputs. These inputs leave room for the rest of each such call, see Share#tryCommitAhead.
      */
 
     /** The order of gates for a call that joins several. */
@@ -258,9 +260,7 @@ public final class AdmissionGate {
             admission.ready(clock.getAsLong());
             ahead.remove(admission);
             int at = line.size();
-            while (at > 0
-                    && line.get(at - 1).since
-                            >= admission.since) { // a call joined in the same tick may wait for the inputs of this call
+            while (at > 0 && admission.isBefore(line.get(at - 1))) {
                 at--;
             }
             line.add(at, admission);

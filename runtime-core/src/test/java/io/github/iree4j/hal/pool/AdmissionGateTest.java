@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** GATE-1, GATE-2, GATE-3: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
+/** GATE-1, GATE-2, GATE-3, GATE-5: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
 @Timeout(300)
 class AdmissionGateTest extends GateLine {
     /** Of 1,600 bytes, in which calls share slabs of 64. */
@@ -406,6 +406,22 @@ class AdmissionGateTest extends GateLine {
         assertThat(b.isAdmitted()).isFalse();
         a.exit();
         assertThat(b.isAdmitted()).isTrue();
+    }
+
+    /** GATE-5: the other needs the whole quota, so it waits for the inputs of the first, whatever its age. */
+    @Test
+    void aCallThatHoldsInputsIsServedBeforeOneThatBecameDueLaterAndHoldsNothing() {
+        Admission holds = gate.tryAdmitAhead("small", new Need(10));
+        Admission runs = gate.tryAdmit("small", new Need(35));
+        Admission whole = gate.join("small", false, new Need(45), true, _ -> {});
+        holds.due();
+        whole.due();
+        assertThat(holds.mayHold()).isFalse();
+        runs.exit();
+        assertThat(holds.mayHold()).isTrue();
+        assertThat(whole.isAdmitted()).isFalse();
+        holds.exit();
+        assertThat(whole.isAdmitted()).isTrue();
     }
 
     @Test

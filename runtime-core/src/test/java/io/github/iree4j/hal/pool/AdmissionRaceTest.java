@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * GATE-1, GATE-2, GATE-3, GATE-4: threads that ask, become due, wait, leave and exit at once, and shut and open the gate: each call that stays is
+ * GATE-1, GATE-2, GATE-3, GATE-4, GATE-5: threads that ask, become due, wait, leave and exit at once, and shut and open the gate: each call that stays is
  * admitted, no more than there is is held at once, and nothing stays committed.
  */
 @Timeout(300)

@@ -5,6 +5,7 @@ import { Schedule } from "../model/schedule.js";
 import { h, setText } from "./dom.js";
 import { count } from "./format.js";
 import { Lanes } from "./lanes.js";
+import { WaysPicture } from "./ways-picture.js";
 
 const WAYS = [
   { id: "events", label: "Binary events", note: "One event for each dependency; it says that, and nothing else." },
@@ -14,14 +15,17 @@ const WAYS = [
 
 const MEASURES = [
   { id: "makespan", label: "Ticks until the end" },
-  { id: "events", label: "Events" },
+  { id: "records", label: "Places waited for" },
   { id: "waits", label: "Waits of the hardware" },
+  { id: "freshWaits", label: "Waits besides repeated ones" },
   { id: "hostChecks", label: "Checks by the host" },
   { id: "heldBack", label: "Operations held back by the host" },
   { id: "pipelined", label: "Operations with the hardware before their inputs existed", more: true },
   { id: "trackingBytes", label: "Bytes of tracking, largest buffer" },
   { id: "knownOrder", label: "Pairs whose order is known", more: true },
   { id: "strangers", label: "Unrelated pairs that were ordered" },
+  { id: "reusedAtOnce", label: "Memory reused at once", more: true, ifAny: true },
+  { id: "reusedAfterWait", label: "Memory reused after a wait", ifAny: true },
 ];
 
 export class Ways {
@@ -32,15 +36,18 @@ export class Ways {
     this.output = h("output", { id: "delay-value", for: "delay" });
     this.slider = h("input", { type: "range", id: "delay", min: 0, max: 4, step: 1, oninput: () => changed(Number(this.slider.value)) });
     this.body = h("div");
+    this.pictureBox = h("div.ways-picture");
+    this.picture = new WaysPicture(this.pictureBox);
     box.replaceChildren(
       h("div.toolbar", {}, h("label.field.slider", {}, "Host delay ", this.output, this.slider), h("p.muted.hint", {}, "Ticks until the host learns that an operation is over. Here each lane is a queue of its own.")),
       this.body,
     );
   }
 
-  /** @param {{id: string, unit?: string}} scenario @param {Record<string, any>} query @param {AbortSignal} signal */
-  async load({ id, unit }, query, signal) {
+  /** @param {{id: string, unit?: string, isKept?: boolean}} scenario @param {Record<string, any>} query @param {AbortSignal} signal */
+  async load({ id, unit, isKept = false }, query, signal) {
     this.slider.value = String(query.delay);
+    this.slider.disabled = isKept;
     setText(this.output, String(query.delay));
     try {
       const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, query, signal);
@@ -55,26 +62,29 @@ export class Ways {
   #show({ costs, runs }, unit) {
     const end = Math.max(...WAYS.map(({ id }) => Number(runs[id].finalTick)));
     this.lanes = [];
-    const plots = WAYS.map(({ id, label, note }) => {
+    // One scale for all, so that lengths compare.
+    const ways = WAYS.map((way) => ({ ...way, schedule: new Schedule({ ...runs[way.id], unit, annotations: [], finalTick: end }) }));
+    const plots = ways.map(({ label, note, schedule }) => {
       const plot = h("div.lanes.small");
       const lanes = new Lanes(plot, { select: () => {}, seek: () => {} });
-      // One scale for all, so that lengths compare.
-      lanes.show(new Schedule({ ...runs[id], unit, annotations: [], finalTick: end }));
+      lanes.show(schedule);
       lanes.move(this.at);
       this.lanes.push(lanes);
       return h("div.way", {}, h("h3", {}, label), h("p.muted", {}, note), plot);
     });
+    this.picture.show(ways);
     this.body.replaceChildren(
+      this.pictureBox,
       h("div.ways", {}, plots),
       h(
         "div.table-scroll",
         { tabindex: "0", role: "group", "aria-label": "Table of costs" },
         h(
-          "table",
+          "table.costs",
           {},
           h("caption.hidden", {}, "What each way costs"),
           h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Measure"), WAYS.map(({ label }) => h("th.number", { scope: "col" }, label)))),
-          h("tbody", {}, MEASURES.map((measure) => this.#row(measure, costs))),
+          h("tbody", {}, MEASURES.filter(({ id, ifAny }) => !ifAny || WAYS.some((way) => costs[way.id][id] > 0)).map((measure) => this.#row(measure, costs))),
         ),
       ),
     );

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * A scenario, run by the scheduler with three kinds of knowledge about waits, each lane a FIFO queue.
@@ -17,34 +18,40 @@ import java.util.function.Function;
  */
 public record Comparison(Scenario scenario, List<Way> ways) {
     /**
-     * An outcome. All figures are taken from the run, except events under {@link WaitKnowledge#EVENTS} and under
-     * {@link WaitKnowledge#TIMELINES}, and bytes under both, counted from the scenario.
+     * An outcome, taken from the run. Bytes of tracking are counted from the scenario.
      *
      * @param knowledge the scheduler's conclusions about waits
      * @param makespan the tick at which the last operation ended
-     * @param events events needed: with binary events an event for each wait for another queue, with timelines none,
-     *     with frontiers the places waited for by another queue
+     * @param records places on a queue that another queue, or the host for an operation of another queue, waits for:
+     *     each needs an event, or a value of a timeline
      * @param waits waits performed by the hardware
+     * @param freshWaits waits for another queue, by the hardware or the host, besides those that repeat a wait of the
+     *     same queue for the same or a later place: a queue that remembers its waits makes no others
      * @param hostChecks waits for which the host checked a value or an event
      * @param heldBack operations held back by the host
      * @param pipelined operations given to the hardware before their inputs existed
      * @param trackingBytes the most bytes needed to know when a buffer is free: a reference to an event for each use, a
-     *     value for each using queue, or the frontier of its uses
+     *     timeline and a value for each using queue, or the frontier of its uses as HotSpot holds it
      * @param knownOrder pairs of operations with an order known to the scheduler from the frontier of the later
      *     operation
      * @param strangers pairs of operations ordered in the run although nothing links the workloads
+     * @param reusedAtOnce allocations from used memory without a wait
+     * @param reusedAfterWait allocations from used memory for which the hardware waits
      */
     public record Way(
             WaitKnowledge knowledge,
             long makespan,
-            long events,
+            long records,
             long waits,
+            long freshWaits,
             long hostChecks,
             long heldBack,
             long pipelined,
             long trackingBytes,
             long knownOrder,
-            long strangers) {}
+            long strangers,
+            long reusedAtOnce,
+            long reusedAfterWait) {}
 
     /** Copies the parts. */
     public Comparison {
@@ -55,14 +62,17 @@ public record Comparison(Scenario scenario, List<Way> ways) {
 
     static {
         ROWS.put("makespan, ticks", Way::makespan);
-        ROWS.put("events", Way::events);
+        ROWS.put("places waited for", Way::records);
         ROWS.put("waits of the hardware", Way::waits);
+        ROWS.put("waits besides repeated ones", Way::freshWaits);
         ROWS.put("checks by the host", Way::hostChecks);
         ROWS.put("operations held back by the host", Way::heldBack);
         ROWS.put("operations pipelined", Way::pipelined);
         ROWS.put("bytes of tracking, largest buffer", Way::trackingBytes);
         ROWS.put("pairs whose order is known", Way::knownOrder);
         ROWS.put("unrelated pairs that were ordered", Way::strangers);
+        ROWS.put("memory reused at once", Way::reusedAtOnce);
+        ROWS.put("memory reused after a wait", Way::reusedAfterWait);
     }
 
     /**
@@ -73,13 +83,41 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      * @return the outcomes
      */
     public static Comparison of(Scenario scenario, LabOptions options) {
+        return of(run(scenario, options));
+    }
+
+    /**
+     * Runs a scenario three times.
+     *
+     * @param scenario the scenario; each lane becomes a FIFO queue
+     * @param options the options of the runs; the knowledge of waits is replaced
+     * @return JSON with the outcomes as {@code costs}, and the {@code runs} by the names of the outcomes
+     */
+    public static String toJsonWithRuns(Scenario scenario, LabOptions options) {
+        Map<WaitKnowledge, LabResult> results = run(scenario, options);
+        return results.entrySet().stream()
+                .map(each -> "\"%s\":%s"
+                        .formatted(name(each.getKey()), each.getValue().toJson()))
+                .collect(Collectors.joining(",", "{\"costs\":" + of(results).toJson() + ",\"runs\":{", "}}"));
+    }
+
+    private static Map<WaitKnowledge, LabResult> run(Scenario scenario, LabOptions options) {
         Scenario queues = Scaling.scale(scenario.withPlacement(Placement.QUEUES), options.scale());
-        List<Way> ways = new ArrayList<>();
+        Map<WaitKnowledge, LabResult> results = new LinkedHashMap<>();
         for (WaitKnowledge each : List.of(WaitKnowledge.EVENTS, WaitKnowledge.TIMELINES, WaitKnowledge.FRONTIERS)) {
-            LabResult result = LabRun.run(queues, options.withKnowledge(each));
-            ways.add(new StrategyMetrics(result, each).read());
+            results.put(each, LabRun.run(queues, options.withKnowledge(each)));
         }
-        return new Comparison(queues, ways);
+        return results;
+    }
+
+    private static Comparison of(Map<WaitKnowledge, LabResult> results) {
+        List<Way> ways = new ArrayList<>();
+        results.forEach((knowledge, result) -> ways.add(new StrategyMetrics(result, knowledge).read()));
+        return new Comparison(results.values().iterator().next().scenario(), ways);
+    }
+
+    private static String name(WaitKnowledge knowledge) {
+        return knowledge.name().toLowerCase(Locale.ROOT);
     }
 
     /**
@@ -102,7 +140,11 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      */
     public String toTable() {
         StringBuilder table = new StringBuilder("| | events | timelines | frontiers |\n|---|---|---|---|\n");
+        boolean hasMemory = ways.stream().anyMatch(each -> each.reusedAtOnce() + each.reusedAfterWait() > 0);
         ROWS.forEach((name, value) -> {
+            if (name.startsWith("memory") && !hasMemory) {
+                return;
+            }
             table.append("| ").append(name);
             ways.forEach(way -> table.append(" | ").append(value.apply(way)));
             table.append(" |\n");
@@ -121,15 +163,18 @@ public record Comparison(Scenario scenario, List<Way> ways) {
         for (Way way : ways) {
             Map<String, Object> values = new LinkedHashMap<>();
             values.put("makespan", way.makespan());
-            values.put("events", way.events());
+            values.put("records", way.records());
             values.put("waits", way.waits());
+            values.put("freshWaits", way.freshWaits());
             values.put("hostChecks", way.hostChecks());
             values.put("heldBack", way.heldBack());
             values.put("pipelined", way.pipelined());
             values.put("trackingBytes", way.trackingBytes());
             values.put("knownOrder", way.knownOrder());
             values.put("strangers", way.strangers());
-            json.put(way.knowledge().name().toLowerCase(Locale.ROOT), values);
+            values.put("reusedAtOnce", way.reusedAtOnce());
+            values.put("reusedAfterWait", way.reusedAfterWait());
+            json.put(name(way.knowledge()), values);
         }
         return JsonWriter.write(json);
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.lab;
 
+import io.github.iree4j.hal.schedule.WaitDecision;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,20 @@ public record LabResult(
      */
     public record Decisions(
             long reached, long elidedFifo, long elidedFrontier, long covered, long deviceWaits, long deferred) {
+        /** Counts decisions. */
+        static Decisions of(List<WaitDecision> all) {
+            long[] counts = new long[WaitDecision.values().length];
+            all.forEach(each -> counts[each.ordinal()]++);
+            return new Decisions(
+                    counts[WaitDecision.REACHED.ordinal()],
+                    counts[WaitDecision.ELIDED_FIFO.ordinal()],
+                    counts[WaitDecision.ELIDED_FRONTIER.ordinal()],
+                    counts[WaitDecision.COVERED.ordinal()],
+                    counts[WaitDecision.DEVICE_WAIT.ordinal()],
+                    counts[WaitDecision.DEFERRED_UNKNOWN.ordinal()]
+                            + counts[WaitDecision.DEFERRED_UNREACHED.ordinal()]);
+        }
+
         Decisions plus(Decisions other) {
             return new Decisions(
                     reached + other.reached,
@@ -78,6 +93,7 @@ public record LabResult(
      * @param entries the frontier as known by the scheduler: epochs of queues
      * @param isTainted whether the frontier has lost entries, for lack of room
      * @param decisions about the waits
+     * @param waits the decision about the wait for each timeline, at submission; empty if the operation was refused
      * @param failure the cause of the failure; null on success
      * @param isHit whether a fault hit the operation: the failure is then no consequence of another
      */
@@ -91,6 +107,7 @@ public record LabResult(
             Map<String, Long> entries,
             boolean isTainted,
             Decisions decisions,
+            Map<String, WaitDecision> waits,
             @Nullable String failure,
             boolean isHit) {}
 

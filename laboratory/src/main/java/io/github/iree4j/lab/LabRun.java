@@ -9,16 +9,17 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualLanes;
 import io.github.iree4j.hal.virtual.VirtualOperation;
 import io.github.iree4j.hal.virtual.VirtualScript;
-import io.github.iree4j.lab.LabResult.Decisions;
 import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
@@ -26,6 +27,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +61,12 @@ final class LabRun {
         @Nullable
         IreeException cause;
 
-        Decisions decisions = new Decisions(0, 0, 0, 0, 0, 0);
+        @Nullable
+        Fence wait; // until the first decision
+
+        final List<WaitDecision> decided = new ArrayList<>(); // about all waits, also for memory
+        final Map<String, WaitDecision> waits = new LinkedHashMap<>(); // by timeline of the scenario
+        final List<Work> followers = new ArrayList<>(0); // submitted once this operation is placed
         int epoch; // on the queue, from 1; 0 if never issued
 
         private Work(int index, Operation operation) {
@@ -73,12 +80,25 @@ final class LabRun {
             issued = clock.now();
             epoch = (int) epoch();
             queues.get(plan.queueOf[index]).issued.put(epoch, this);
+            submitFollowers();
         }
 
         @Override
         protected void failed(IreeException failure) {
             cause = failure;
             end = end < 0 ? clock.now() : end;
+            submitFollowers();
+        }
+
+        /** Whether the operation has a place on its queue, or never gets one. */
+        boolean isPlaced() {
+            return issued >= 0 || cause != null;
+        }
+
+        private void submitFollowers() {
+            List<Work> all = List.copyOf(followers);
+            followers.clear();
+            all.forEach(each -> clock.schedule(0, () -> submit(each)));
         }
     }
 
@@ -143,10 +163,14 @@ final class LabRun {
             SchedulingDomain domain =
                     SchedulingDomain.create(AxisAllocator.create(1, 0), tracker, Frontier.MAXIMUM_CAPACITY);
             domain.memory().begin(blocks);
-            try {
+            Map<TimelineSemaphore, String> names = new IdentityHashMap<>();
+            try (var _ = QueueObservation.begin(domain, new WaitNotes(names))) {
                 openQueues(domain);
-                scenario.semaphores()
-                        .forEach(each -> semaphores.put(each.id(), TimelineSemaphore.create(SemaphoreOptions.DEFAULT)));
+                for (Scenario.Semaphore each : scenario.semaphores()) {
+                    TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+                    semaphores.put(each.id(), semaphore);
+                    names.put(semaphore, each.id());
+                }
                 for (int i = 0; i < scenario.operations().size(); i++) {
                     works.add(new Work(i, scenario.operations().get(i)));
                 }
@@ -207,6 +231,11 @@ final class LabRun {
     }
 
     private void submit(Work work) {
+        Work earlier = unplacedBefore(work);
+        if (earlier != null) {
+            earlier.followers.add(work);
+            return;
+        }
         Queue queue = queues.get(plan.queueOf[work.index]);
         List<Fence.Entry> waits = points(work.operation.waits());
         waits.addAll(memory.allocate(work, queue.queue(), fence(waits)));
@@ -220,22 +249,30 @@ final class LabRun {
             signal = Fence.adopt(TimelineSemaphore.create(0), 1);
             fences.add(signal);
         }
-        QueueCounters before = queue.queue().counters();
         IreeException refused = queue.device.submit(queue.index, fence(waits), signal, work);
         if (refused != null) {
             work.failed(refused);
         }
-        QueueCounters after = queue.queue().counters();
-        work.decisions = new Decisions(
-                after.reached() - before.reached(),
-                after.elidedFifo() - before.elidedFifo(),
-                after.elidedFrontier() - before.elidedFrontier(),
-                after.covered() - before.covered(),
-                after.deviceWaits() - before.deviceWaits(),
-                after.deferred() - before.deferred());
         if (end != null) {
             memory.free(work.operation, queue.queue(), end);
         }
+    }
+
+    /**
+     * Returns an operation to be placed on the queue before another: with binary events the order of a queue is the
+     * order of submission, and only the order of submission makes a wait within a queue unnecessary. Null for none, and
+     * in the other ways, where the scheduler has the value to wait for.
+     */
+    private @Nullable Work unplacedBefore(Work work) {
+        if (options.knowledge() == WaitKnowledge.EVENTS) {
+            for (int each : graph.producers(work.index)) {
+                if (plan.queueOf[each] == plan.queueOf[work.index]
+                        && !works.get(each).isPlaced()) {
+                    return works.get(each);
+                }
+            }
+        }
+        return null;
     }
 
     private List<Fence.Entry> points(Map<String, Long> values) {

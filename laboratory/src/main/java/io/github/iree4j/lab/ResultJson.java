@@ -90,6 +90,9 @@ final class ResultJson {
         json.put("entries", run.entries());
         json.put("tainted", run.isTainted());
         json.put("decisions", decisions(run.decisions()));
+        Map<String, String> waits = new LinkedHashMap<>();
+        run.waits().forEach((semaphore, decision) -> waits.put(semaphore, name(decision)));
+        json.put("waits", waits);
         if (run.failure() != null) {
             json.put("failure", run.failure());
         }
@@ -152,7 +155,7 @@ final class ResultJson {
                 .toList();
     }
 
-    static String name(Scenario.Placement placement) {
-        return placement.name().toLowerCase(Locale.ROOT);
+    static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -81,7 +81,8 @@ final class ResultReader {
                 values(frontier),
                 entries(frontier),
                 frontier.isTainted(),
-                work.decisions,
+                LabResult.Decisions.of(work.decided),
+                Collections.unmodifiableMap(work.waits),
                 work.cause == null ? null : work.cause.toString(),
                 work.faulted && work.cause != null);
     }

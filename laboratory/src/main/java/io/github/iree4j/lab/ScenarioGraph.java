@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 
@@ -74,6 +75,11 @@ final class ScenarioGraph {
                 })
                 .distinct()
                 .toArray();
+    }
+
+    /** Returns the operation signalling an awaited value. */
+    int producer(String semaphore, long value) {
+        return Objects.requireNonNull(signallers.get(semaphore).get(value), semaphore);
     }
 
     private int[] sort() {

@@ -1,27 +1,33 @@
 package io.github.iree4j.lab;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 
-/** Counts waits, events, tracking bytes and ordered pairs of a run. */
+/** Counts waits, awaited places, tracking bytes and ordered pairs of a run. */
 final class StrategyMetrics {
-    /** Bytes of a reference to an event. */
+    /** Bytes of a reference to an event, without the event. */
     private static final int EVENT_BYTES = 8;
 
-    /** Bytes of a timeline and a value, and of an entry of a frontier. */
-    private static final int ENTRY_BYTES = 16;
+    /** Bytes of a reference to a timeline and of a value. */
+    private static final int POINT_BYTES = 16;
 
-    /** Bytes of a frontier without entries. */
-    private static final int HEADER_BYTES = 8;
+    /** Bytes of the object of a frontier, and of the header of each of its two arrays, on HotSpot. */
+    private static final int HEADER_BYTES = 24;
+
+    private static final int ARRAY_BYTES = 16;
 
     private final LabResult result;
     private final WaitKnowledge knowledge;
@@ -66,8 +72,9 @@ final class StrategyMetrics {
         return new Comparison.Way(
                 knowledge,
                 result.finalTick() - 1,
-                events(),
+                records(),
                 result.nativeWaits(),
+                freshWaits(),
                 decisions.reached() + decisions.deferred(),
                 result.operations().stream()
                         .filter(each -> each.decisions().deferred() > 0)
@@ -75,23 +82,48 @@ final class StrategyMetrics {
                 pipelined(),
                 trackingBytes(),
                 knownOrder(),
-                strangers());
+                strangers(),
+                reuses(LabResult.Reuse.COMPLETED, LabResult.Reuse.KNOWN_BEFORE),
+                reuses(LabResult.Reuse.AFTER_WAIT));
     }
 
-    private long events() {
-        return switch (knowledge) {
-            case FRONTIERS -> result.points();
-            case TIMELINES -> 0;
-            case EVENTS -> {
-                long edges = 0;
-                for (int i = 0; i < queue.length; i++) {
-                    for (int producer : graph.producers(i)) {
-                        edges += queue[producer] == queue[i] ? 0 : 1;
+    /** Visits the waits for other queues that the scheduler has not dropped, in the order of each queue. */
+    private void forEachWait(BiConsumer<Integer, Integer> visitor) {
+        IntStream.range(0, queue.length)
+                .boxed()
+                .sorted(Comparator.comparingInt(each -> epoch[each])) // what is before on the same queue comes before
+                .forEach(i -> result.operations().get(i).waits().forEach((semaphore, decision) -> {
+                    int producer =
+                            graph.producer(semaphore, operations.get(i).waits().get(semaphore));
+                    if (queue[producer] != queue[i] && decision.compareTo(WaitDecision.DEVICE_WAIT) >= 0) {
+                        visitor.accept(i, producer);
                     }
-                }
-                yield edges;
+                }));
+    }
+
+    private long records() {
+        Set<Integer> producers = new HashSet<>();
+        forEachWait((_, producer) -> producers.add(producer));
+        return producers.size();
+    }
+
+    private long freshWaits() {
+        Map<List<Integer>, Integer> seen = new HashMap<>(); // by pair of queues
+        long[] fresh = new long[1];
+        forEachWait((waiter, producer) -> {
+            List<Integer> pair = List.of(queue[waiter], queue[producer]);
+            if (seen.getOrDefault(pair, 0) < epoch[producer]) {
+                seen.put(pair, epoch[producer]);
+                fresh[0]++;
             }
-        };
+        });
+        return fresh[0];
+    }
+
+    private long reuses(LabResult.Reuse... ways) {
+        return result.memory().stream()
+                .filter(each -> List.of(ways).contains(each.block().reuse()))
+                .count();
     }
 
     private long pipelined() {
@@ -125,11 +157,22 @@ final class StrategyMetrics {
                     most,
                     switch (knowledge) {
                         case EVENTS -> EVENT_BYTES * count;
-                        case TIMELINES -> ENTRY_BYTES * count;
-                        case FRONTIERS -> HEADER_BYTES + ENTRY_BYTES * Math.min(count, Frontier.DEFAULT_CAPACITY);
+                        case TIMELINES -> POINT_BYTES * count;
+                        case FRONTIERS -> frontierBytes(Math.min(count, Frontier.DEFAULT_CAPACITY));
                     });
         }
         return most;
+    }
+
+    /** Bytes of a frontier: an {@code int} and a {@code long} for each entry, in two arrays. */
+    private static long frontierBytes(long entries) {
+        return HEADER_BYTES
+                + aligned(ARRAY_BYTES + Integer.BYTES * entries)
+                + aligned(ARRAY_BYTES + Long.BYTES * entries);
+    }
+
+    private static long aligned(long bytes) {
+        return (bytes + 7) / 8 * 8;
     }
 
     private long knownOrder() {

@@ -3,6 +3,7 @@ package io.github.iree4j.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -370,6 +371,23 @@ class ScenarioTest {
         assertThat(result.operations().get(2).entries()).isEqualTo(Map.of("gpu_0", 2L, "gpu_1", 1L));
         assertThat(result.queues().stream().map(LabResult.QueueUse::operations))
                 .containsExactly(List.of(), List.of("a", "b"), List.of("c", "d"));
+    }
+
+    @Test
+    void aRunHasTheDecisionAboutEachWaitAsItWasFirstMade() {
+        LabResult frontiers =
+                Laboratory.run(Laboratory.scenario("transitive").withPlacement(Placement.QUEUES), LabOptions.DEFAULT);
+        assertThat(frontiers.operations().stream().map(LabResult.OperationRun::waits))
+                .containsExactly(
+                        Map.of(),
+                        Map.of("A", WaitDecision.DEVICE_WAIT),
+                        Map.of("A", WaitDecision.COVERED, "B", WaitDecision.DEVICE_WAIT),
+                        Map.of("A", WaitDecision.ELIDED_FRONTIER, "C", WaitDecision.ELIDED_FIFO));
+        LabResult held = Laboratory.run(Laboratory.scenario("submit-before-wait"), LabOptions.DEFAULT);
+        assertThat(held.operations().getFirst().waits())
+                .as("not yet submitted, though promised in the end")
+                .isEqualTo(Map.of("S", WaitDecision.DEFERRED_UNKNOWN, "T", WaitDecision.DEFERRED_UNKNOWN));
+        assertThat(held.toJson()).contains("\"waits\": {\"S\": \"deferred_unknown\", \"T\": \"deferred_unknown\"}");
     }
 
     @Test

@@ -1,25 +1,20 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.flight.FlightRecorder;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.Comparison;
 import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scale;
 import io.github.iree4j.lab.Scenario;
-import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -147,7 +142,8 @@ public final class IreeLabEndpoint {
         return view.equals("ways")
                 ? answer(() -> {
                     LabOptions options = options(width, depth, lanes, fault).withHostDelay(hostDelay(delay));
-                    return ways(bounded(scenarios.find(scenario, text, recorder, since, until), options), options);
+                    return Comparison.toJsonWithRuns(
+                            bounded(scenarios.find(scenario, text, recorder, since, until), options), options);
                 })
                 : null;
     }
@@ -165,18 +161,6 @@ public final class IreeLabEndpoint {
                             .formatted(operations, lanes, MOST_OPERATIONS, MOST_LANES));
         }
         return scenario;
-    }
-
-    private static String ways(Scenario scenario, LabOptions options) {
-        Scenario queues = scenario.withPlacement(Placement.QUEUES);
-        return Stream.of(WaitKnowledge.EVENTS, WaitKnowledge.TIMELINES, WaitKnowledge.FRONTIERS)
-                .map(each -> "\"%s\":%s"
-                        .formatted(
-                                each.name().toLowerCase(Locale.ROOT),
-                                Laboratory.run(queues, options.withKnowledge(each))
-                                        .toJson()))
-                .collect(Collectors.joining(
-                        ",", "{\"costs\":" + Comparison.of(scenario, options).toJson() + ",\"runs\":{", "}}"));
     }
 
     private static LabOptions options(

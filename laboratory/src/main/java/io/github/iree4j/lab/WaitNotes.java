@@ -1,0 +1,74 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.schedule.QueueObserver;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Notes the scheduler's first decision about each wait of the operations of a run. */
+final class WaitNotes implements QueueObserver {
+    private final Map<TimelineSemaphore, String> names;
+    private long submitted;
+
+    /**
+     * Creates notes.
+     *
+     * @param names the timelines of the scenario, compared by identity; waits for other timelines are waits for memory
+     */
+    WaitNotes(Map<TimelineSemaphore, String> names) {
+        this.names = names;
+    }
+
+    @Override
+    public long submitted(
+            QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
+        if (operation instanceof LabRun.Work work) {
+            work.wait = wait;
+        }
+        return ++submitted;
+    }
+
+    @Override
+    public void decided(QueueOperation operation, Decisions decisions) {
+        if (!(operation instanceof LabRun.Work work) || work.wait == null) {
+            return; // a later decision, of an operation that was held back
+        }
+        Fence wait = work.wait;
+        work.wait = null;
+        for (int i = 0; i < decisions.size(); i++) {
+            WaitDecision decision = decisions.decision(i);
+            work.decided.add(decision);
+            String name = names.get(wait.semaphore(i));
+            if (name != null) {
+                work.waits.put(name, decision);
+            }
+        }
+    }
+
+    @Override
+    public void waitOver(QueueOperation operation, int index) {}
+
+    @Override
+    public void heldForMemory(QueueOperation operation, long bytes) {}
+
+    @Override
+    public void issued(QueueOperation operation, @Nullable Reservation memory) {}
+
+    @Override
+    public void began(QueueOperation operation) {}
+
+    @Override
+    public void completed(QueueOperation operation) {}
+
+    @Override
+    public void over(QueueOperation operation, @Nullable IreeException failure) {}
+
+    @Override
+    public void lost(QueueScheduler queue, IreeException cause) {}
+}

@@ -1,5 +1,6 @@
 // @ts-check
-// Where data comes from: actuator endpoints that the application exposes, and nothing else.
+// Where data comes from: actuator endpoints that the application exposes, or runs that the page has in itself.
+import { unpack } from "./model/packed.js";
 
 export class DataError extends Error {
   /** @param {string} message @param {number} status */
@@ -19,6 +20,23 @@ const FORBIDDEN = 403;
 
 let endpoints = null;
 
+const kept = document.getElementById("kept");
+let runs = null; // read when they are asked for
+
+/** Whether the page is a file, with the runs of its scenarios in itself, and without a server. */
+export const isFile = kept !== null;
+
+/** A scenario as it is, or what the file has of its three ways. */
+async function readKept(path, { width = 1, depth = 1, lanes = 0, delay = 1, fault = "" }) {
+  runs ??= JSON.parse(await unpack(kept?.textContent ?? "", Infinity));
+  if (path === "") return { scenarios: runs.runs.map(({ id, label, description }) => ({ id, label, description, isKept: true, hasDepth: false, hasLanes: false })) };
+  const [, id, view] = path.split("/").map(decodeURIComponent);
+  const isPlain = Number(width) === 1 && Number(depth) === 1 && Number(lanes) === 0 && Number(delay) === 1 && fault === "";
+  const found = isPlain && (view === "ways" ? runs.ways.find(({ costs }) => costs.id === id) : runs.runs.find((each) => each.id === id));
+  if (!found) throw new DataError("This page is a file: it shows its scenarios as they are, and opens runs. The console of an application also scales them, injects faults, and runs your own.", 0);
+  return found;
+}
+
 /** Resolved here: against an address with a user and password, fetch resolves to one that it then refuses. */
 const resolved = (path) => new URL(path, location.href);
 
@@ -30,6 +48,7 @@ const asksForLogin = (answer) => answer.status === UNAUTHORIZED || answer.redire
 
 /** Reads which endpoints are exposed. */
 export async function findEndpoints() {
+  if (isFile) return (endpoints = { endpoints: { ireelab: "kept" }, problem: "This page is a file, and has no application." });
   let problem;
   try {
     const answer = await fetch(resolved("console.json"), { cache: "no-store" });
@@ -59,6 +78,7 @@ export function whyNot(id) {
 export async function read(id, path = "", query = {}, signal) {
   const why = whyNot(id);
   if (why !== "") throw new DataError(why, 0);
+  if (isFile) return readKept(path, query);
   const text = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
   let answer;
   try {

@@ -6,11 +6,13 @@ import { unpack } from "./model/packed.js";
 import { MOST } from "./model/page-state.js";
 import { checkRun } from "./model/run-check.js";
 import { Schedule } from "./model/schedule.js";
-import { byId, h, setText } from "./view/dom.js";
+import { byId, h, isStill, setText } from "./view/dom.js";
 import { Faults, describeFault } from "./view/faults.js";
+import { FrontierTable } from "./view/frontier-table.js";
 import { count, plural, timeNamed } from "./view/format.js";
 import { Graph } from "./view/graph.js";
 import { Lanes } from "./view/lanes.js";
+import { Lesson } from "./view/lesson.js";
 import { MemoryPanel } from "./view/memory-panel.js";
 import { OpenDialog } from "./view/open-dialog.js";
 import { EventLog, OperationPanel, OperationTable, SemaphoreTable } from "./view/panels.js";
@@ -22,6 +24,8 @@ const SPECIAL = {
   own: { id: "own", label: "Your scenario" },
   recorded: { id: "recorded", label: "What was recorded", unit: "ns", hasDepth: false, hasLanes: false },
 };
+
+const FIRST = "fork-join"; // the scenario of a page whose address names none, with the lesson
 
 const MOST_RECORDS = 16_000; // of a scenario, the latest
 const MOST_FAULTS = 16; // that the server takes
@@ -42,10 +46,12 @@ export class Explore {
       select,
       seek: (at) => this.transport.seek(this.schedule?.unit === "ns" ? at : Math.round(at)),
       pickHardware: (hardware) => this.faults.pick(hardware),
-    });
+    }, true);
     this.graph = new Graph(byId("graph-box"), { select });
     this.operation = new OperationPanel(byId("operation-box"), { select });
     this.semaphores = new SemaphoreTable(byId("semaphores-box"));
+    this.frontiers = new FrontierTable(byId("frontiers-box"), { select });
+    this.lesson = new Lesson((step, number) => this.#teach(step, number));
     this.log = new EventLog(byId("log-box"));
     this.table = new OperationTable(byId("table-box"), { select });
     this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
@@ -79,6 +85,8 @@ export class Explore {
       "zoom-in": () => this.lanes.zoom(0.5),
       "zoom-out": () => this.lanes.zoom(2),
       ways: () => this.compare(),
+      lesson: () => this.#toggleLesson(),
+      "lesson-close": () => this.#toggleLesson(),
       open: () => this.#showDialog(),
       rerun: () => this.#rerun(),
       share: () => this.#share(),
@@ -88,7 +96,7 @@ export class Explore {
       this.transport.pause();
       this.transport.seek(Number(event.target.value));
     });
-    byId("table-card").addEventListener("toggle", () => this.#showTable());
+    for (const id of ["table-card", "frontiers-card"]) byId(id).addEventListener("toggle", () => this.#showTables());
     this.transport.changed = () => this.#showTransport();
   }
 
@@ -109,9 +117,15 @@ export class Explore {
     );
     if (this.opened) this.#showOpened();
     else if (this.scenarios.length > 0) {
-      if (!this.scenario) this.page.state.scenario = this.scenarios[0].id;
+      if (!this.scenario) Object.assign(this.page.state, this.#first);
       await this.load(true);
     }
+  }
+
+  /** The scenario with which a page begins whose address names none. */
+  get #first() {
+    const first = this.scenarios.find((each) => each.id === FIRST);
+    return first ? { scenario: FIRST, lesson: 1 } : { scenario: this.scenarios[0].id };
   }
 
   get scenario() {
@@ -204,9 +218,10 @@ export class Explore {
     this.#option(scenario, schedule.label);
     byId("rerun").hidden = !this.opened?.records;
     setText(byId("description"), schedule.description);
+    const isRun = scenario !== null && !scenario.isKept; // by a scheduler that can run it otherwise
     const hasDepth = scenario !== null && scenario.hasDepth !== false;
     const hasLanes = scenario !== null && scenario.hasLanes !== false;
-    this.#slider("width", state.width, scenario !== null);
+    this.#slider("width", state.width, isRun);
     this.#slider("depth", state.depth, hasDepth);
     this.#slider("lanes", state.lanes || Math.max(1, ...schedule.hardware.map((each) => schedule.lanes.filter((lane) => lane.hardware === each).length)), hasLanes);
     setText(
@@ -221,10 +236,12 @@ export class Explore {
     position.max = String(schedule.finalTick);
     position.step = schedule.isFine ? "any" : "1";
     for (const view of [this.lanes, this.graph, this.semaphores, this.log, this.memory]) view.show(schedule);
-    this.#showTable();
+    this.#showTables();
+    byId("legend-chip").hidden = !this.lanes.hasChips;
+    this.lesson.show(schedule, state.lesson);
     const faults = parseFaults(state.fault);
     this.lanes.mark(faults.filter((each) => MARKED.includes(each.kind)).flatMap((each) => each.hardware(schedule).map((hardware) => ({ hardware, fault: each }))));
-    this.faults.show(schedule, faults, scenario !== null);
+    this.faults.show(schedule, faults, isRun);
     this.select(schedule.byId.get(state.op) ?? null);
     this.transport.show(schedule, at);
   }
@@ -244,8 +261,31 @@ export class Explore {
     setText(byId(`${name}-value`), enabled ? String(value) : "–");
   }
 
-  #showTable() {
-    if (byId("table-card").open && this.schedule) this.table.show(this.schedule);
+  /** Those that are unfolded. */
+  #showTables() {
+    if (!this.schedule) return;
+    if (byId("table-card").open) this.table.show(this.schedule);
+    if (!byId("frontiers-card").open) return;
+    this.frontiers.show(this.schedule);
+    this.frontiers.move(this.transport.at);
+  }
+
+  /** Plays a step of the lesson; shows its end at once to those who want no motion. */
+  #teach({ op, at }, number) {
+    const { transport } = this;
+    this.page.state.lesson = number;
+    transport.pause();
+    this.select(op);
+    if (isStill()) return transport.seek(at);
+    transport.seek(op.start - 0.01);
+    transport.play(at);
+  }
+
+  #toggleLesson() {
+    const { state } = this.page;
+    state.lesson = state.lesson === 0 && this.lesson.steps.length > 0 ? 1 : 0;
+    this.lesson.mark(state.lesson);
+    this.page.save();
   }
 
   /** Draws the canvases again, for example in other colours. */
@@ -269,7 +309,7 @@ export class Explore {
     if (shown === this.shown?.at && this.schedule === this.shown.schedule) return;
     this.shown = { at: shown, schedule: this.schedule };
     byId("position").setAttribute("aria-valuetext", label);
-    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults, this.memory]) view.move(at);
+    for (const view of [this.graph, this.semaphores, this.operation, this.frontiers, this.log, this.faults, this.memory]) view.move(at);
     const passed = this.schedule.annotations.filter((each) => each.tick <= at);
     setText(byId("annotation"), passed.length === 0 ? "" : passed[passed.length - 1].text);
   }
@@ -416,6 +456,7 @@ export class Explore {
       h: () => this.page.say(`Faults of ${this.faults.next()}`),
       u: () => this.undo(null),
       c: () => this.compare(),
+      w: () => this.#toggleLesson(),
       o: () => this.#showDialog(),
     };
     const action = keys[event.key] ?? keys[event.key.toLowerCase()];

@@ -1,6 +1,6 @@
 // @ts-check
 // The page: which view is shown, the theme, keys, and the address that says all of that.
-import { findEndpoints, whyNot } from "./data.js";
+import { findEndpoints, isFile, whyNot } from "./data.js";
 import { Explore } from "./explore.js";
 import { Live } from "./live.js";
 import { readState, writeState } from "./model/page-state.js";
@@ -24,7 +24,11 @@ const page = /** @type {any} */ ({
     const search = writeState(page.state);
     if (search === location.search) return;
     page.saved = performance.now();
-    history.replaceState(null, "", `${location.pathname}${search}`);
+    try {
+      history.replaceState(null, "", `${location.pathname}${search}`);
+    } catch {
+      // A page within another, without an address of its own.
+    }
   },
   /** For readers of screens. */
   say(text) {
@@ -145,6 +149,7 @@ document.addEventListener("keydown", (event) => {
 
 setTheme(THEMES.includes(keptTheme()) ? keptTheme() : "system");
 await findEndpoints();
-show(page.state.view);
+byId("live-tab").hidden = isFile;
+show(isFile ? "explore" : page.state.view);
 // For scripts that measure; nothing on the page reads it.
 Object.assign(window, { ireeConsole: { explore, live } });

@@ -31,9 +31,9 @@ export async function pack(text) {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** @param {string} packed */
-export async function unpack(packed) {
+/** @param {string} packed @param {number} most bytes of the text */
+export async function unpack(packed, most = MOST_BYTES) {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = await through(Uint8Array.from(binary, (each) => each.charCodeAt(0)), new DecompressionStream("deflate-raw"), MOST_BYTES);
+  const bytes = await through(Uint8Array.from(binary, (each) => each.charCodeAt(0)), new DecompressionStream("deflate-raw"), most);
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

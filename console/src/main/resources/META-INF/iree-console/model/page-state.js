@@ -3,7 +3,7 @@
 
 import { MOST_PACKED } from "./packed.js";
 
-const NUMBERS = { width: [1, 4, 1], depth: [1, 8, 1], lanes: [0, 4, 0], delay: [0, 4, 1], tick: [0, Number.MAX_SAFE_INTEGER, 0], since: [0, Number.MAX_SAFE_INTEGER, 0], until: [0, Number.MAX_SAFE_INTEGER, 0] };
+const NUMBERS = { lesson: [0, 3, 0], width: [1, 4, 1], depth: [1, 8, 1], lanes: [0, 4, 0], delay: [0, 4, 1], tick: [0, Number.MAX_SAFE_INTEGER, 0], since: [0, Number.MAX_SAFE_INTEGER, 0], until: [0, Number.MAX_SAFE_INTEGER, 0] };
 /** Characters of a text; some faults name what has long names. */
 export const MOST = { text: MOST_PACKED, fault: 2_400 };
 const TEXTS = { view: "explore", scenario: "", op: "", fault: "", program: "", recorder: "", text: "" };

@@ -65,6 +65,9 @@ export const isDark = () => {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 };
 
+/** Whether the reader wants no motion. */
+export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 /** A colour or size of the style sheet. */
 export const styleOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

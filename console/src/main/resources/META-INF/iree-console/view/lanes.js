@@ -3,12 +3,14 @@
 // those that fit. The table of operations has the same for readers of screens.
 import { axisColour } from "../model/colours.js";
 import { firstIndex } from "../model/search.js";
+import { drawArrows } from "./arrows.js";
+import { FrontierChips } from "./frontier-chips.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
 import { labelled, plural, time } from "./format.js";
 
 const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
-const ROW = { least: 1.5, usual: 26, packed: 20 };
+const ROW = { least: 1.5, usual: 26, packed: 20, tall: 42 }; // tall ones have room for frontiers
 const PADDING = 8; // of a lane
 const HEADING = 22; // height of the name of a machine
 
@@ -16,9 +18,12 @@ export class Lanes {
   /**
    * @param {HTMLElement} box
    * @param {{select: (op: any) => void, seek: (time: number) => void, pickHardware?: (hardware: string) => void}} actions
+   * @param {boolean} explains whether arrows and frontiers are drawn
    */
-  constructor(box, actions) {
+  constructor(box, actions, explains = false) {
     this.actions = actions;
+    this.explains = explains;
+    this.chips = new FrontierChips();
     this.canvas = h("canvas.lanes-canvas", { role: "img", "aria-label": "Lanes over time" });
     this.names = h("div.lane-names");
     this.body = h("div.lanes-body", {}, this.names, h("div.lanes-plot", {}, this.canvas));
@@ -52,9 +57,13 @@ export class Lanes {
     this.from = 0;
     this.to = schedule.finalTick;
     this.tops = [];
+    /** Where each lane is. */
+    this.topOf = new Map();
     let top = AXIS;
     const rows = schedule.lanes.reduce((sum, lane) => sum + lane.rows, 0);
     const fair = (ROOM - PADDING * schedule.lanes.length) / Math.max(1, rows);
+    this.hasChips = this.explains && !schedule.isFine && fair >= ROW.tall;
+    this.chips.show(schedule);
     this.names.replaceChildren();
     this.headings = [];
     let machine = null;
@@ -68,9 +77,10 @@ export class Lanes {
         this.headings.push(top);
         top += HEADING;
       }
-      const row = lane.rows === 1 ? ROW.usual : Math.max(ROW.least, Math.min(ROW.packed, fair));
+      const row = this.hasChips ? ROW.tall : lane.rows === 1 ? ROW.usual : Math.max(ROW.least, Math.min(ROW.packed, fair));
       const height = Math.max(20, Math.round(row * lane.rows + PADDING));
       this.tops.push({ lane, top, height, row });
+      this.topOf.set(lane.id, { top, row });
       const name = this.actions.pickHardware
         ? h("button.lane-name", { type: "button", title: `${lane.id}: faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.label)
         : h("span.lane-name", { title: lane.id }, lane.label);
@@ -99,6 +109,7 @@ export class Lanes {
   /** @param {number} at the time to show */
   move(at) {
     this.at = at;
+    if (this.hasChips) this.chips.move(at);
     const width = this.to - this.from;
     if (this.schedule && width < this.schedule.finalTick && (at > this.to - width * 0.1 || at < this.from)) {
       this.#look(at - width * 0.5, width);
@@ -199,8 +210,24 @@ export class Lanes {
         if (right >= 0) this.#drawOperation(pen, op, left, right, top - scroll + 4 + op.row * row, row, dark, colours);
       }
     }
+    if (this.explains) this.#drawArrows(pen, x, scroll, dark, colours);
     pen.restore();
     this.#drawPlayhead(pen, x(this.at), width, height, colours);
+  }
+
+  /** Arrows between operations, and the frontiers that pass along them. */
+  #drawArrows(pen, x, scroll, dark, colours) {
+    const { schedule } = this;
+    const barOf = (op) => {
+      const place = this.topOf.get(op.lane);
+      if (!place || op.start < 0) return null;
+      const left = x(op.start);
+      return { left, right: left + Math.max(1, x(schedule.endOf(op)) - left - 1), top: place.top - scroll + 4 + op.row * place.row, height: place.row > 6 ? place.row - 2 : place.row - 0.5 };
+    };
+    drawArrows(pen, this, barOf, dark);
+    if (!this.hasChips) return;
+    this.chips.drawFlights(pen, barOf, dark, colours.text);
+    if (this.chips.land()) this.draw();
   }
 
   #drawScale(pen, width, height, x, colours) {
@@ -271,7 +298,8 @@ export class Lanes {
         pen.fillStyle = colour(0.95);
         pen.fillRect(left, top + height - 3, (width * (this.at - op.start)) / Math.max(1e-9, this.schedule.endOf(op) - op.start), 3);
       }
-      this.#label(pen, op, state === "failed" ? "✕ " : "", Math.max(left, 0), Math.min(right, this.canvas.clientWidth), top + height / 2 + 0.5, begun ? colours.text : colours.muted);
+      this.#label(pen, op, state === "failed" ? "✕ " : "", Math.max(left, 0), Math.min(right, this.canvas.clientWidth), top + (this.hasChips ? 11 : height / 2) + 0.5, begun ? colours.text : colours.muted);
+      if (this.hasChips) this.chips.drawIn(pen, op, { left, right, top, height }, dark, colours.text);
     }
     if (op === this.selected) {
       pen.strokeStyle = colours.text;

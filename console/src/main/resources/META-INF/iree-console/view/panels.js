@@ -1,5 +1,6 @@
 // @ts-check
 // The panels beside lanes and graph: semaphores, the selected operation, the log, the table of operations.
+import { releasesOf } from "../model/releases.js";
 import { axisChip, frontierChips } from "./chips.js";
 import { fill, h, setText } from "./dom.js";
 import { labelled, plural, time, timeNamed } from "./format.js";
@@ -109,8 +110,14 @@ export class OperationPanel {
       "li",
       {},
       axisChip(this.schedule.axis(semaphore), value, " ≥ "),
-      producer ? [" by ", this.#link(producer)] : h("span.muted", {}, unknown),
+      producer ? [" by ", this.#link(producer), this.#when(op, producer)] : h("span.muted", {}, unknown),
     );
+  }
+
+  /** When a wait ended, and whether this let the operation start. */
+  #when(op, producer) {
+    const release = releasesOf(op).find((each) => each.from === producer);
+    return release && h("span.muted", {}, ` at ${timeNamed(this.schedule.unit, producer.end)}${release.isLast && op.before.length > 1 ? ", the last" : ""}`);
   }
 
   #entry(op, [name, epoch]) {

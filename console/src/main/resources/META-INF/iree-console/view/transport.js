@@ -10,6 +10,7 @@ export class Transport {
     this.moved = moved;
     this.at = 0;
     this.end = 1;
+    this.until = 1;
     this.playing = false;
     this.speed = 1;
     this.changed = () => {};
@@ -49,18 +50,20 @@ export class Transport {
     else this.play();
   }
 
-  play() {
+  /** @param {number} until where it stops */
+  play(until = this.end) {
+    this.until = Math.min(until, this.end);
     if (this.playing) return;
-    if (this.at >= this.end) this.at = 0;
+    if (this.at >= this.until) this.at = 0;
     this.playing = true;
     let last = performance.now();
     const frame = (now) => {
       if (!this.playing) return;
       // A page that was hidden goes on where it was.
-      this.at = Math.min(this.end, this.at + Math.min(0.25, (now - last) / 1000) * this.rate);
+      this.at = Math.min(this.until, this.at + Math.min(0.25, (now - last) / 1000) * this.rate);
       last = now;
       this.moved(this.at);
-      if (this.at >= this.end) this.pause();
+      if (this.at >= this.until) this.pause();
       else requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);

@@ -94,6 +94,13 @@ final class Browser implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     }
 
+    /** Whether the reader wants no motion. */
+    void preferStill(boolean still) {
+        driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-reduced-motion", "value", still ? "reduce" : ""))));
+    }
+
     /** What a JavaScript expression gives. */
     Object eval(String expression) {
         return driver.executeScript("return " + expression + ";");

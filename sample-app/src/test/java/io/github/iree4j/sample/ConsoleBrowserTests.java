@@ -335,10 +335,11 @@ class ConsoleBrowserTests extends ConsoleTests {
         browser.click("#ways");
         browser.until("document.querySelectorAll('.way').length === 3");
         assertThat(texts(".way h3")).containsExactly("Binary events", "Timeline semaphores", "Frontiers");
-        String events = texts("#ways-box tbody tr:first-child td").getFirst();
+        String events = texts("#ways-box .costs tbody tr:first-child td").getFirst();
         slide("delay", 4);
-        browser.until("document.querySelector('#ways-box tbody tr:first-child td').textContent !== '" + events + "'");
-        List<String> makespans = texts("#ways-box tbody tr:first-child td");
+        browser.until(
+                "document.querySelector('#ways-box .costs tbody tr:first-child td').textContent !== '" + events + "'");
+        List<String> makespans = texts("#ways-box .costs tbody tr:first-child td");
         // The host pays for each event; what is left to the hardware does not.
         assertThat(Integer.parseInt(makespans.getFirst())).isGreaterThan(Integer.parseInt(makespans.getLast()));
         assertThat(browser.address()).contains("ways=1").contains("delay=4");

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
         description =
                 "Runs scenarios of work on several kinds of hardware: on virtual devices, with the real scheduler.",
         mixinStandardHelpOptions = true,
-        subcommands = {LabListCommand.class, LabRunCommand.class, LabCompareCommand.class})
+        subcommands = {LabListCommand.class, LabRunCommand.class, LabCompareCommand.class, LabPageCommand.class})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LabCommand implements Runnable {
     @CommandLine.Spec
@@ -19,6 +19,6 @@ final class LabCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "name a command: list, run or compare");
+        throw new CommandLine.ParameterException(spec.commandLine(), "name a command: list, run, compare or page");
     }
 }

@@ -47,6 +47,11 @@ final class LabFlags {
 
     /** Returns the scenario. */
     Scenario scenario() throws IOException {
+        return read(scenario);
+    }
+
+    /** Reads a scenario of the laboratory, or of a file. */
+    static Scenario read(String scenario) throws IOException {
         Path file = Path.of(scenario);
         if (!Files.isRegularFile(file)) {
             return Laboratory.scenario(scenario);

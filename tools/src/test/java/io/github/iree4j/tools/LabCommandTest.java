@@ -71,6 +71,31 @@ class LabCommandTest {
     }
 
     @Test
+    void writesAPageThatNeedsNoServerAndNoOtherFile() throws IOException {
+        Path file = Files.writeString(directory.resolve("mine.yaml"), """
+                id: mine
+                description: a name with </script> in it
+                hardware: [{id: gpu, lanes: 1}]
+                semaphores: [s]
+                operations: [{id: a, hw: gpu, signal: {s: 1}}]
+                """);
+        Path page = directory.resolve("page.html");
+        CommandLineRun run = iree4j("lab", "page", file.toString(), "late-waiter", "--output=" + page);
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).startsWith(page + ": ").endsWith(" kB\n");
+        String text = Files.readString(page);
+        assertThat(text).doesNotContainPattern("(src|href)=\"(?!data:|[?#])");
+        assertThat(text.split("</script>", -1)).as("the scenario is data").hasSize(4);
+        assertThat(iree4j("lab", "page", "late-waiter", "--output=" + page).status())
+                .isZero();
+        assertThat(Files.readString(page)).as("overwritten").hasSizeLessThan(text.length());
+        CommandLineRun unknown = iree4j("lab", "page", "nothing", "--output=" + page);
+        assertThat(unknown.status()).isNotZero();
+        assertThat(unknown.err()).contains("nothing");
+        assertThat(iree4j("lab", "page").err()).contains("--output");
+    }
+
+    @Test
     void saysWhatIsWrong() throws IOException {
         assertThat(iree4j("lab").status()).isEqualTo(2);
         CommandLineRun unknown = iree4j("lab", "run", "nothing");

@@ -12,6 +12,7 @@ import { fill, h, isDark, setText } from "./view/dom.js";
 import { bytes, count, plural, span } from "./view/format.js";
 import { DevicesPanel, EventsPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
 import { MemoryMapView, legendOfBlocks } from "./view/memory-map.js";
+import { ProblemCards } from "./view/problem-cards.js";
 import { Waiting } from "./view/waiting.js";
 
 const SPAN = 120; // seconds that charts cover
@@ -62,6 +63,8 @@ export class Live {
     const taint = part("taint", "Taint windows", "timelines that were signalled from outside");
     const devices = part("devices", "Devices and workers", "");
     const events = part("events", "Events", "");
+    const problems = h("div.problems", { id: "live-problems", hidden: true });
+    this.problems = new ProblemCards(problems);
     this.memoryBox = memory.body;
     this.memoryViews = new Map();
     this.waiting = new Waiting(waiting.body);
@@ -80,6 +83,7 @@ export class Live {
         h("button.quiet", { type: "button", id: "live-export", onclick: () => this.exportRun() }, "Open in Explore"),
         this.age,
       ),
+      problems,
       this.tiles,
       h("div.columns", {}, h("div.column.wide", {}, waiting.card, queues.card, memory.card), h("div.column", {}, programs.card, devices.card, taint.card, events.card)),
     );
@@ -169,6 +173,7 @@ export class Live {
     this.#showPrograms(live, program);
     setText(this.age, `${live.time.slice(11, 19)} UTC, answered in ${span(this.answered / 1000)}`);
     this.#showTiles(live);
+    this.problems.show(live);
     this.waiting.show(live, this.#indexOf, program);
     this.queues.show(live, this.#indexOf, this.history);
     this.programs.show(live, program);

@@ -1,7 +1,9 @@
 // @ts-check
 // Why nothing moves: what waits, for what, and who would signal it.
+import { isOrphan, namesOf, waitersOf, withCauses } from "../model/wait-chain.js";
 import { h, setText } from "./dom.js";
 import { plural, seconds, span } from "./format.js";
+import { timelineNamed } from "./problem-cards.js";
 
 const STATES = {
   BEFORE_INPUTS: "waits for its inputs",
@@ -20,16 +22,17 @@ export class Waiting {
 
   /** @param {any} live @param {(queue: string) => number} indexOf @param {string} program */
   show(live, indexOf, program) {
-    const operations = program === "" ? live.timelines.operations : [];
-    const calls = live.timelines.calls.filter((each) => program === "" || each.program === program);
-    setText(this.sentence, explain(live, operations, calls));
-    const items = [
-      ...operations.map((op) => ({ since: seconds(op.since), waits: op.waits ?? [], texts: op.waitsFor, what: [queueChip(op.queue, indexOf), " ", h("b", {}, op.operation)] })),
-      ...calls.map((call) => ({ since: seconds(call.since), waits: call.waits ?? [], texts: call.waitsFor, what: [h("b", {}, call.program), ` ${call.function} ${STATES[call.state] ?? call.state}`] })),
-    ].sort((a, b) => b.since - a.since);
+    const all = waitersOf(live);
+    const shown = program === "" ? all : withCauses(all, program);
+    const names = namesOf(live);
+    const of = (kind) => shown.filter((each) => each.kind === kind).map(({ given }) => given);
+    setText(this.sentence, explain(live, of("operation"), of("call"), names, program));
+    const items = shown
+      .map(({ kind, given, waits }) => ({ since: seconds(given.since), waits, texts: given.waitsFor, what: kind === "call" ? callText(given) : operationText(given, indexOf) }))
+      .sort((a, b) => b.since - a.since);
     this.list.replaceChildren(
       ...items.slice(0, 100).map(({ since, waits, texts, what }) =>
-        h("li", {}, h("span.age", {}, span(since)), h("div", {}, h("div", {}, what), h("ul.plain.points", {}, waits.length > 0 ? waits.map((wait) => point(wait, indexOf)) : texts.map((text) => h("li.muted", {}, text))))),
+        h("li", {}, h("span.age", {}, span(since)), h("div", {}, h("div", {}, what), h("ul.plain.points", {}, waits.length > 0 ? waits.map((wait) => point(wait, indexOf, names)) : texts.map((text) => h("li.muted", {}, text))))),
       ),
     );
   }
@@ -37,9 +40,13 @@ export class Waiting {
 
 export const queueChip = (queue, indexOf) => h("span.chip", { axis: indexOf(queue) }, h("span.dot", { "aria-hidden": "true" }), queue);
 
-function point(wait, indexOf) {
+const callText = ({ program, function: name, state }) => [h("b", {}, program), ` ${name} ${STATES[state] ?? state}`];
+
+const operationText = ({ queue, operation, program, function: name }, indexOf) => [queueChip(queue, indexOf), " ", h("b", {}, operation), program ? ` of ${program} ${name}` : ""];
+
+function point(wait, indexOf, names) {
   const progress = h("span.number", {}, `${wait.reached} → ${wait.value}`);
-  return h("li", {}, `timeline ${wait.timeline} `, progress, ": ", whoSignals(wait, indexOf));
+  return h("li", { title: names.has(wait.timeline) && `timeline ${wait.timeline}` }, `${timelineNamed(wait.timeline, names)} `, progress, ": ", whoSignals(wait, indexOf));
 }
 
 function whoSignals({ promised, producer, epoch, signaller, inFlight }, indexOf) {
@@ -50,9 +57,7 @@ function whoSignals({ promised, producer, epoch, signaller, inFlight }, indexOf)
   return h("span.bad", {}, "no submitted operation that can run signals it");
 }
 
-const isOrphan = (wait) => !wait.promised && !wait.signaller && wait.inFlight.length === 0;
-
-function explain(live, operations, calls) {
+function explain(live, operations, calls, names, program) {
   const waiting = [...operations, ...calls.filter((each) => each.state !== "RUNNING")];
   if (waiting.length === 0) {
     return live.activeCalls > 0 ? `Nothing waits; ${plural(live.activeCalls, "call")} in flight.` : "Nothing waits, and nothing runs.";
@@ -60,8 +65,9 @@ function explain(live, operations, calls) {
   const memory = waiting.filter((each) => each.waitsFor.some((text) => text.startsWith("memory"))).length;
   const orphans = new Set(waiting.flatMap((each) => (each.waits ?? []).filter(isOrphan).map((wait) => wait.timeline)));
   // The counters are read apart from the list.
-  const parts = [`${plural(Math.max(live.timelines.waiting, operations.length), "operation")} and ${plural(calls.filter((each) => each.state !== "RUNNING").length, "call")} wait`];
+  const count = program === "" ? Math.max(live.timelines.waiting, operations.length) : operations.length;
+  const parts = [`${plural(count, "operation")} and ${plural(calls.filter((each) => each.state !== "RUNNING").length, "call")} wait`];
   if (memory > 0) parts.push(`${memory} of them for memory`);
-  if (orphans.size > 0) parts.push(`timeline ${[...orphans].slice(0, 4).join(", ")} is signalled by nothing that was submitted`);
+  if (orphans.size > 0) parts.push(`${[...orphans].slice(0, 4).map((each) => timelineNamed(each, names)).join(", ")} is signalled by nothing that was submitted`);
   return `${parts.join("; ")}.`;
 }

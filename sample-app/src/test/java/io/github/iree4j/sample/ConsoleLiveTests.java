@@ -83,6 +83,69 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
+    void aProblemIsACardWithTheChainToTheMissingSignal() {
+        try (Timeline timeline = runtime.createTimeline("upload-finished");
+                Timeline next = runtime.createTimeline();
+                Fence never = timeline.at(9);
+                Fence between = next.at(1)) {
+            runtime.device().queue(0).barrier(never, between, 0);
+            runtime.device().queue(0).barrier(between, null, 0);
+            openLive();
+            browser.until("document.querySelectorAll('#live-waiting li .number').length > 1");
+            assertThat(browser.text("#live-waiting"))
+                    .contains("\u201cupload-finished\u201d 0 \u2192 9")
+                    .contains("\u201cupload-finished\u201d is signalled by nothing that was submitted");
+            assertThat(browser.find("#live-problems").isDisplayed()).isFalse();
+            browser.click("#live-pause");
+            // As the watchdog reports after some time.
+            browser.eval("""
+                    (() => {
+                      const { live } = window.ireeConsole;
+                      const now = structuredClone(live.latest);
+                      const { timeline } = now.timelines.timelines.find((each) => each.name === 'upload-finished');
+                      const found = { kind: 'unsignalled-fence', subject: `timeline ${timeline} 'upload-finished'`, summary: 'it hangs', since: 'PT12S', chain: ['barrier waits'], remedy: 'signal it' };
+                      now.problems = [found, { ...found, kind: 'lost-device', subject: 'local', summary: 'it is lost', since: 'PT0S', chain: [] }];
+                      live.problems.show(now);
+                    })()""");
+            assertThat(texts(".problem")).hasSize(2);
+            assertThat(browser.text(".problem"))
+                    .contains("unsignalled fence", "for 12.0 s", "it hangs", "What to do: signal it");
+            assertThat(texts(".problem .links li"))
+                    .hasSize(4)
+                    .startsWith("barrier on local/0")
+                    .endsWith("\u201cupload-finished\u201d \u2265 9");
+            assertThat(texts(".problem .missing")).containsExactly("\u201cupload-finished\u201d \u2265 9");
+            browser.picture("live-problems");
+            browser.assertAccessible("problems");
+            timeline.semaphore().signal(9);
+        }
+    }
+
+    /** The cause of a program's wait may be work of another program, or of none. */
+    @Test
+    void theFilterByProgramKeepsWhatSignalsWhatTheProgramWaitsFor() {
+        openLive();
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { waitersOf, withCauses, chainTo } = await import('./model/wait-chain.js');
+                          const wait = (timeline, signaller) => ({ timeline, value: 1, reached: 0, promised: false, inFlight: [], signaller });
+                          const on = (operation) => ({ queue: 'q', operation });
+                          const op = (operation, program, waits, signals) => ({ queue: 'q', operation, program, waits, signals });
+                          const all = waitersOf({ timelines: {
+                            operations: [
+                              op('copy', 'other', [wait(7, null)], ["timeline 8 'x' to 1"]),
+                              op('fill', '', [wait(8, on('copy'))], ['timeline 9 to 1']),
+                              op('fill', '', [wait(7, null)], ['timeline 10 to 1']),
+                              op('stranger', 'other', [wait(7, null)], []),
+                            ],
+                            calls: [{ id: 1, program: 'mine', waits: [wait(9, on('fill'))] }, { id: 2, program: 'other', waits: [] }],
+                          } });
+                          const names = (list) => list.map(({ given }) => given.operation ?? given.program).join();
+                          return [names(withCauses(all, 'mine')), names(chainTo(all, 7).map(({ waiter }) => waiter)), chainTo(all, 8).length].join('|');
+                        })()""")).isEqualTo("copy,fill,mine|mine,fill,copy|0");
+    }
+
+    @Test
     void pollsOnlyWhileItIsLookedAt() {
         openLive();
         browser.type(" ");

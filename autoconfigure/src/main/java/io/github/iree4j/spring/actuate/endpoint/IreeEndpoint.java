@@ -171,6 +171,7 @@ public final class IreeEndpoint {
                         memory().devices(),
                         modules().modules(),
                         timelines(),
+                        ProblemsDescriptor.of(problems.get()).problems(),
                         events(since));
             case "recording" -> recording(since == null ? 0 : since);
             default ->

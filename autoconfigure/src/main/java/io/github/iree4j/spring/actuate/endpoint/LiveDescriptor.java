@@ -20,6 +20,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param memory blocks of memory by device
  * @param modules the programs
  * @param timelines pending work
+ * @param problems the problems found at the watchdog's last look
  * @param events events since the previous response
  */
 public record LiveDescriptor(
@@ -36,5 +37,6 @@ public record LiveDescriptor(
         List<MemoryDescriptor> memory,
         List<ModuleDescriptor> modules,
         TimelinesDescriptor timelines,
+        List<ProblemsDescriptor.Found> problems,
         EventsDescriptor events)
         implements OperationResponseBody {}

@@ -14,6 +14,9 @@ export function waitersOf({ timelines }) {
 /** Names that were given to timelines, by id. @param {any} live @returns {Map<number, string>} */
 export const namesOf = ({ timelines }) => new Map((timelines.timelines ?? []).filter(({ name }) => name !== "").map(({ timeline, name }) => [timeline, name]));
 
+/** A timeline by its name, where it has one. @param {number} timeline @param {Map<number, string>} names */
+export const timelineNamed = (timeline, names) => (names.has(timeline) ? `“${names.get(timeline)}”` : `timeline ${timeline}`);
+
 /** Whether nothing that is known will signal a point. */
 export const isOrphan = (wait) => !wait.promised && !wait.signaller && wait.inFlight.length === 0;
 

@@ -2,6 +2,7 @@
 // Panels of the live view.
 import { axisColour } from "../model/colours.js";
 import { machineName } from "../model/machines.js";
+import { namesOf, timelineNamed } from "../model/wait-chain.js";
 import { frontierChips } from "./chips.js";
 import { drawAreas } from "./chart.js";
 import { h, setText } from "./dom.js";
@@ -172,19 +173,20 @@ export class TaintPanel {
 
   show(live, indexOf) {
     const { opened, recovered, windows } = live.taint;
+    const names = namesOf(live);
     setText(this.sentence, opened === 0 ? "None so far." : `${opened} opened, ${recovered} recovered.`);
     this.list.replaceChildren(
       ...windows
         .slice(-8)
         .reverse()
-        .map((each) => h("li", {}, h("span.chip", { class: each.recovered ? "" : "warning" }, `timeline ${each.timeline}`), ` ${each.watermark + 1} to ${each.reached} `, h("span.muted", {}, `${each.cause}, ${each.recovered ? "recovered" : "open"}`))),
+        .map((each) => h("li", {}, h("span.chip", { class: each.recovered ? "" : "warning" }, timelineNamed(each.timeline, names)), ` ${each.watermark + 1} to ${each.reached} `, h("span.muted", {}, `${each.cause}, ${each.recovered ? "recovered" : "open"}`))),
     );
     const { timelines } = live.frontiers;
     const failures = new Map(live.timelines.timelines.map((each) => [each.timeline, each.failure]));
     this.timelines.replaceChildren(
       ...(timelines.length === 0
         ? [h("li.muted", {}, "None are open.")]
-        : timelines.slice(0, 30).map((each) => h("li", {}, `timeline ${each.timeline} at `, h("span.number", {}, each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), axesOf(indexOf), each.tainted), failures.get(each.timeline) ? h("span.bad", {}, ` ${failures.get(each.timeline)}`) : null))),
+        : timelines.slice(0, 30).map((each) => h("li", {}, `${timelineNamed(each.timeline, names)} at `, h("span.number", {}, each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), axesOf(indexOf), each.tainted), failures.get(each.timeline) ? h("span.bad", {}, ` ${failures.get(each.timeline)}`) : null))),
     );
   }
 }

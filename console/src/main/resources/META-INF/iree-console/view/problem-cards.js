@@ -1,6 +1,6 @@
 // @ts-check
 // What the watchdog found: a card for each root, with how work hangs on it, its age and what to do.
-import { chainTo, namesOf, waitersOf } from "../model/wait-chain.js";
+import { chainTo, namesOf, timelineNamed, waitersOf } from "../model/wait-chain.js";
 import { fill, h } from "./dom.js";
 import { seconds, span } from "./format.js";
 
@@ -48,9 +48,6 @@ function linksOf({ kind, subject }, all, names) {
   return chain.length === 0 ? [] : [...links, { text: pointOf(chain[chain.length - 1].wait, names), missing: true }];
 }
 
-export const titleOf = ({ kind, given }) => (kind === "call" ? `${given.program} ${given.function}` : [given.operation, given.program && `of ${given.program}`, given.function, `on ${given.queue}`].filter(Boolean).join(" "));
-
-/** A timeline by its name, where it has one. */
-export const timelineNamed = (timeline, names) => (names.has(timeline) ? `“${names.get(timeline)}”` : `timeline ${timeline}`);
+const titleOf = ({ kind, given }) => (kind === "call" ? `${given.program} ${given.function}` : [given.operation, given.program && `of ${given.program}`, given.function, `on ${given.queue}`].filter(Boolean).join(" "));
 
 const pointOf = ({ timeline, value }, names) => `${timelineNamed(timeline, names)} ≥ ${value}`;

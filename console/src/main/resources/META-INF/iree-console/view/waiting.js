@@ -1,9 +1,8 @@
 // @ts-check
 // Why nothing moves: what waits, for what, and who would signal it.
-import { isOrphan, namesOf, waitersOf, withCauses } from "../model/wait-chain.js";
+import { isOrphan, namesOf, timelineNamed, waitersOf, withCauses } from "../model/wait-chain.js";
 import { h, setText } from "./dom.js";
 import { plural, seconds, span } from "./format.js";
-import { timelineNamed } from "./problem-cards.js";
 
 const STATES = {
   BEFORE_INPUTS: "waits for its inputs",

@@ -95,6 +95,7 @@ class ConsoleLiveTests extends ConsoleTests {
             assertThat(browser.text("#live-waiting"))
                     .contains("\u201cupload-finished\u201d 0 \u2192 9")
                     .contains("\u201cupload-finished\u201d is signalled by nothing that was submitted");
+            assertThat(browser.text("#live-taint")).contains("\u201cupload-finished\u201d at 0");
             assertThat(browser.find("#live-problems").isDisplayed()).isFalse();
             browser.click("#live-pause");
             // As the watchdog reports after some time.

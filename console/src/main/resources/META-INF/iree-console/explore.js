@@ -185,8 +185,9 @@ export class Explore {
   async #run(scenario, at) {
     const { state } = this.page;
     const query = { width: state.width };
-    if (scenario.hasDepth !== false) query.depth = state.depth;
-    if (scenario.hasLanes !== false && state.lanes > 0) query.lanes = state.lanes;
+    // A page in a file says that it cannot, instead of showing something else.
+    if (scenario.hasDepth !== false || scenario.isKept) query.depth = state.depth;
+    if ((scenario.hasLanes !== false || scenario.isKept) && state.lanes > 0) query.lanes = state.lanes;
     if (state.fault !== "") query.fault = state.fault;
     if (scenario === SPECIAL.own) query.text = state.text;
     if (scenario === SPECIAL.recorded) {
@@ -265,7 +266,7 @@ export class Explore {
   #showTables() {
     if (!this.schedule) return;
     if (byId("table-card").open) this.table.show(this.schedule);
-    if (!byId("frontiers-card").open) return;
+    if (!byId("frontiers-card").open) return this.frontiers.clear();
     this.frontiers.show(this.schedule);
     this.frontiers.move(this.transport.at);
   }
@@ -283,8 +284,11 @@ export class Explore {
 
   #toggleLesson() {
     const { state } = this.page;
-    state.lesson = state.lesson === 0 && this.lesson.steps.length > 0 ? 1 : 0;
+    if (this.lesson.steps.length === 0) return;
+    const closes = document.activeElement === byId("lesson-close");
+    state.lesson = state.lesson === 0 ? 1 : 0;
     this.lesson.mark(state.lesson);
+    if (closes) byId("lesson").focus();
     this.page.save();
   }
 

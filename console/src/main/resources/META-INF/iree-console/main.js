@@ -137,7 +137,7 @@ document.addEventListener("keydown", (event) => {
   if (kind && own[kind].some((each) => event.key.startsWith(each))) return;
   const keys = {
     1: () => show("explore"),
-    2: () => show("live"),
+    2: () => isFile || show("live"),
     t: nextTheme,
     "?": () => byId("keys-dialog").showModal(),
   };

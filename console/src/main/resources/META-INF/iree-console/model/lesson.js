@@ -21,7 +21,8 @@ const values = (schedule, list) => list.map(({ semaphore, value }) => `${schedul
 export function lessonOf(schedule) {
   if (schedule.isFine) return [];
   const ended = (op) => op.end >= 0 && op.failure === "" && op.hasFrontier && op.signals.length > 0;
-  const isFirst = (op) => ended(op) && op.before.length === 0;
+  // The order of a queue, or memory, may have put something before it all the same.
+  const isFirst = (op) => ended(op) && op.before.length === 0 && op.frontier.length === op.signals.length;
   const follows = (op) => ended(op) && op.before.length === 1 && isFirst(op.before[0]);
   const merge = schedule.operations.find((op) => ended(op) && op.before.length > 1 && op.before.every(ended) && op.before.some(follows));
   const branch = merge?.before.find(follows);

@@ -9,14 +9,21 @@
  * @property {boolean} isLast whether no other wait of the operation ended later
  */
 
+/** @type {WeakMap<import("./schedule.js").Operation, Release[]>} */
+const known = new WeakMap();
+
 /**
  * @param {import("./schedule.js").Operation} op
  * @returns {Release[]} one for each predecessor that ended well before the operation started; several signals of one
  *     predecessor are one release
  */
 export function releasesOf(op) {
-  if (op.start < 0) return [];
-  const ended = op.before.filter((each) => each.end >= 0 && each.end <= op.start && each.failure === "");
-  const last = Math.max(...ended.map((each) => each.end));
-  return ended.map((from) => ({ from, to: op, semaphore: op.waits.find((wait) => wait.producer === from)?.semaphore ?? "", isLast: from.end === last }));
+  const found = known.get(op);
+  if (found) return found;
+  const ended = op.before.filter((each) => op.start >= 0 && each.end >= 0 && each.end <= op.start && each.failure === "");
+  const last = ended.reduce((most, each) => Math.max(most, each.end), 0);
+  const semaphores = new Map(op.waits.map((wait) => [wait.producer, wait.semaphore]));
+  const releases = ended.map((from) => ({ from, to: op, semaphore: semaphores.get(from) ?? "", isLast: from.end === last }));
+  known.set(op, releases);
+  return releases;
 }

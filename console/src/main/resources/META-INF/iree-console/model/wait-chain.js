@@ -11,11 +11,15 @@ export function waitersOf({ timelines }) {
   ];
 }
 
-/** Names that were given to timelines, by id. @param {any} live @returns {Map<number, string>} */
-export const namesOf = ({ timelines }) => new Map((timelines.timelines ?? []).filter(({ name }) => name !== "").map(({ timeline, name }) => [timeline, name]));
+/** Names that were given to timelines, by id; with the id where several have the same. @param {any} live @returns {Map<number, string>} */
+export function namesOf({ timelines }) {
+  const named = (timelines.timelines ?? []).filter(({ name }) => name !== "");
+  const times = Map.groupBy(named, ({ name }) => name);
+  return new Map(named.map(({ timeline, name }) => [timeline, times.get(name)?.length === 1 ? `“${name}”` : `“${name}” (timeline ${timeline})`]));
+}
 
 /** A timeline by its name, where it has one. @param {number} timeline @param {Map<number, string>} names */
-export const timelineNamed = (timeline, names) => (names.has(timeline) ? `“${names.get(timeline)}”` : `timeline ${timeline}`);
+export const timelineNamed = (timeline, names) => names.get(timeline) ?? `timeline ${timeline}`;
 
 /** Whether nothing that is known will signal a point. */
 export const isOrphan = (wait) => !wait.promised && !wait.signaller && wait.inFlight.length === 0;
@@ -32,6 +36,9 @@ export function withCauses(all, program) {
   return all.filter((each) => shown.has(each));
 }
 
+/** Whether no operation here will signal a point, though somebody outside may have promised to. */
+const isFromOutside = (wait) => isOrphan(wait) || (wait.promised && !wait.producer);
+
 const MOST_LINKS = 5;
 
 /**
@@ -44,7 +51,7 @@ const MOST_LINKS = 5;
  */
 export function chainTo(all, timeline) {
   const chain = [];
-  let open = all.flatMap((waiter) => waiter.waits.filter((wait) => wait.timeline === timeline && isOrphan(wait)).map((wait) => ({ waiter, wait })));
+  let open = all.flatMap((waiter) => waiter.waits.filter((wait) => wait.timeline === timeline && isFromOutside(wait)).map((wait) => ({ waiter, wait })));
   while (open.length > 0 && chain.length < MOST_LINKS) {
     // An operation with others behind it tells more than one without; among equals the first in the list.
     const behind = ({ waiter }) => all.flatMap((each) => (chain.some((link) => link.waiter === each) ? [] : each.waits.filter((wait) => signals(waiter, wait)).map((wait) => ({ waiter: each, wait }))));

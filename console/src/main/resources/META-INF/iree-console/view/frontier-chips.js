@@ -6,7 +6,7 @@ import { releasesOf } from "../model/releases.js";
 import { isStill } from "./dom.js";
 
 const FLIGHT = 750; // milliseconds that an entry takes from one bar to another
-const MOST_FLIGHTS = 60; // operations that start at once
+const MOST_FLIGHTS = 60; // releases at once
 const CHIP = { height: 14, dot: 6, gap: 4, padding: 4 };
 const FONT = "10.5px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif";
 
@@ -45,9 +45,10 @@ export class FrontierChips {
     this.at = at;
     if (!schedule || schedule.isFine || at < from) this.flights = [];
     else if (at > from && !isStill()) {
-      const started = schedule.operations.filter((op) => op.start > from && op.start <= at);
-      if (started.length > MOST_FLIGHTS || at - from > 1.5) this.flights = []; // a jump
-      else for (const op of started) for (const release of releasesOf(op)) this.flights.push({ release, began: performance.now() });
+      const releases = at - from > 1.5 ? [] : schedule.operations.filter((op) => op.start > from && op.start <= at).flatMap(releasesOf); // none of a jump
+      const began = performance.now();
+      if (releases.length === 0 && at - from > 1.5) this.flights = [];
+      else if (this.flights.length + releases.length <= MOST_FLIGHTS) this.flights.push(...releases.map((release) => ({ release, began })));
     }
   }
 

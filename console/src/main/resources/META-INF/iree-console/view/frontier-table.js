@@ -38,13 +38,18 @@ export class FrontierTable {
     );
   }
 
+  /** Forgets the run. */
+  clear() {
+    this.rows = [];
+  }
+
   move(at) {
     for (const each of this.rows) {
       const known = knownAt(each.op, at);
       const shown = [...known].join();
       if (each.shown === shown) continue;
       each.shown = shown;
-      const ended = each.op.end >= 0 && each.op.end <= at;
+      const ended = each.op.end >= 0 && each.op.end <= at && each.op.failure === "";
       each.cells.forEach((cell, i) => {
         const { name } = each.columns[i];
         setText(cell, known.has(name) ? String(known.get(name)) : "");

@@ -75,6 +75,7 @@ export class OperationPanel {
       return;
     }
     const { unit } = schedule;
+    const releases = new Map(releasesOf(op).map((each) => [each.from, each]));
     const past = schedule.pastOf(op);
     const future = schedule.futureOf(op);
     const beside = schedule.operations.filter((each) => each !== op && !past.has(each) && !future.has(each));
@@ -90,7 +91,7 @@ export class OperationPanel {
         "dl",
         {},
         h("dt", {}, "Waits for"),
-        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(op, wait)))),
+        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(op, wait, releases.get(wait.producer))))),
         h("dt", {}, "Signals"),
         h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), (name) => schedule.axis(name))),
         h("dt", {}, "Frontier"),
@@ -104,20 +105,19 @@ export class OperationPanel {
     this.move(at);
   }
 
-  #wait(op, { semaphore, value, producer }) {
+  #wait(op, { semaphore, value, producer }, release) {
     const unknown = op.start >= 0 ? " signalled before, or from outside" : ` nothing in this ${this.schedule.isRecording ? "recording" : "run"} signals it`;
     return h(
       "li",
       {},
       axisChip(this.schedule.axis(semaphore), value, " ≥ "),
-      producer ? [" by ", this.#link(producer), this.#when(op, producer)] : h("span.muted", {}, unknown),
+      producer ? [" by ", this.#link(producer), release && this.#when(op, release)] : h("span.muted", {}, unknown),
     );
   }
 
   /** When a wait ended, and whether this let the operation start. */
-  #when(op, producer) {
-    const release = releasesOf(op).find((each) => each.from === producer);
-    return release && h("span.muted", {}, ` at ${timeNamed(this.schedule.unit, producer.end)}${release.isLast && op.before.length > 1 ? ", the last" : ""}`);
+  #when(op, release) {
+    return h("span.muted", {}, ` at ${timeNamed(this.schedule.unit, release.from.end)}${release.isLast && op.before.length > 1 ? ", the last" : ""}`);
   }
 
   #entry(op, [name, epoch]) {

@@ -1,7 +1,7 @@
 // @ts-check
 // What the watchdog found: a card for each root, with how work hangs on it, its age and what to do.
 import { chainTo, namesOf, timelineNamed, waitersOf } from "../model/wait-chain.js";
-import { fill, h } from "./dom.js";
+import { fill, h, setText } from "./dom.js";
 import { seconds, span } from "./format.js";
 
 export class ProblemCards {
@@ -10,6 +10,7 @@ export class ProblemCards {
     this.box = box;
     this.shown = "";
     this.open = new Set();
+    this.ages = [];
   }
 
   show(live) {
@@ -17,20 +18,21 @@ export class ProblemCards {
     const all = waitersOf(live);
     const names = namesOf(live);
     const cards = problems.map((problem) => ({ problem, links: linksOf(problem, all, names) }));
-    const shown = JSON.stringify(cards.map(({ problem: { since, ...rest }, links }) => [rest, links, span(seconds(since))]));
-    if (shown === this.shown) return; // what is selected or unfolded stays
+    const shown = JSON.stringify(cards.map(({ problem: { since, ...rest }, links }) => [rest, links]));
+    if (shown === this.shown) return problems.forEach(({ since }, i) => setText(this.ages[i], ageOf(since))); // what is selected or has the focus stays
     this.shown = shown;
+    this.ages = problems.map(({ since }) => h("span.number", {}, ageOf(since)));
     this.box.hidden = problems.length === 0;
-    fill(this.box, cards.map(({ problem, links }) => this.#card(problem, links)));
+    fill(this.box, cards.map(({ problem, links }, i) => this.#card(problem, links, this.ages[i])));
   }
 
-  #card({ kind, subject, summary, since, chain, remedy }, links) {
+  #card({ kind, subject, summary, chain, remedy }, links, age) {
     const key = `${kind} ${subject}`;
     const details = h("details", { open: this.open.has(key), ontoggle: () => this.open[details.open ? "add" : "delete"](key) }, h("summary", {}, "Affected work"), h("ul.plain", {}, chain.map((line) => h("li", {}, line))));
     return h(
       "section.card.problem",
       { "aria-label": `Problem: ${summary}` },
-      h("p.problem-head", {}, h("span.state", { "data-state": "failed" }, kind.replaceAll("-", " ")), h("span.number", {}, seconds(since) > 0 && `for ${span(seconds(since))}`)),
+      h("p.problem-head", {}, h("span.state", { "data-state": "failed" }, kind.replaceAll("-", " ")), age),
       h("p", {}, h("strong", {}, summary)),
       links.length > 0 && h("ol.plain.links", { "aria-label": "How work hangs on it" }, links.map(({ text, missing }) => h(missing ? "li.missing" : "li", {}, text))),
       h("p", {}, h("span.muted", {}, "What to do: "), remedy),
@@ -38,6 +40,8 @@ export class ProblemCards {
     );
   }
 }
+
+const ageOf = (since) => (seconds(since) > 0 ? `for ${span(seconds(since))}` : "");
 
 /** From the work that waits to the signal that is missing. */
 function linksOf({ kind, subject }, all, names) {

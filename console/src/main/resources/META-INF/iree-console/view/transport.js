@@ -10,7 +10,8 @@ export class Transport {
     this.moved = moved;
     this.at = 0;
     this.end = 1;
-    this.until = 1;
+    this.until = Infinity; // where it stops before the end
+    this.frame = 0;
     this.playing = false;
     this.speed = 1;
     this.changed = () => {};
@@ -20,6 +21,7 @@ export class Transport {
   show(schedule, at) {
     this.schedule = schedule;
     this.end = schedule.finalTick;
+    this.until = Infinity;
     this.seek(Math.min(at, this.end));
   }
 
@@ -30,6 +32,7 @@ export class Transport {
   }
 
   seek(at) {
+    this.until = Infinity;
     this.at = Math.max(0, Math.min(this.end, at));
     this.moved(this.at);
     this.changed();
@@ -50,28 +53,29 @@ export class Transport {
     else this.play();
   }
 
-  /** @param {number} until where it stops */
-  play(until = this.end) {
-    this.until = Math.min(until, this.end);
+  /** @param {number} until where it stops, unless it is moved before */
+  play(until = Infinity) {
     if (this.playing) return;
-    if (this.at >= this.until) this.at = 0;
+    this.until = until;
+    if (this.at >= Math.min(this.until, this.end)) this.at = 0;
     this.playing = true;
     let last = performance.now();
     const frame = (now) => {
       if (!this.playing) return;
       // A page that was hidden goes on where it was.
-      this.at = Math.min(this.until, this.at + Math.min(0.25, (now - last) / 1000) * this.rate);
+      this.at = Math.min(this.until, this.end, this.at + Math.min(0.25, (now - last) / 1000) * this.rate);
       last = now;
       this.moved(this.at);
-      if (this.at >= this.until) this.pause();
-      else requestAnimationFrame(frame);
+      if (this.at >= Math.min(this.until, this.end)) this.pause();
+      else this.frame = requestAnimationFrame(frame);
     };
-    requestAnimationFrame(frame);
+    this.frame = requestAnimationFrame(frame);
     this.changed();
   }
 
   pause() {
     this.playing = false;
+    cancelAnimationFrame(this.frame); // or it would go on beside the next one
     this.changed();
   }
 

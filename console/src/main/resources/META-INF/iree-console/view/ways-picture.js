@@ -70,7 +70,7 @@ export class WaysPicture {
     const arcs = (above) => Math.min(MOST.rise, ARC * Math.max(0, ...shown.filter((each) => isAbove(each) === above).map(skipped)));
     const rise = arcs(true);
     const corner = (op) => ({ x: 8 + place.get(op).layer * (NODE.width + GAP.x), y: 24 + rise + place.get(op).row * (NODE.height + GAP.y) });
-    const width = 16 + layers.length * (NODE.width + GAP.x) - GAP.x;
+    const width = Math.max(0, 16 + layers.length * (NODE.width + GAP.x) - GAP.x);
     const height = 34 + rise + arcs(false) + rows * (NODE.height + GAP.y) - GAP.y;
     const says = schedule.operations.length <= MOST.labelled;
     const edges = shown.map((each) => {

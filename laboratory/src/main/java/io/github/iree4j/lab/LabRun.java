@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every operation submitted at tick 0 is decided before anything has completed. The frontier therefore holds the
  * operation's whole past, and a timeline answers from promises without dropping any: the number of remembered signals
- * does not matter.
+ * does not matter. With binary events, some operations are submitted later, and do not mention completed work.
  */
 final class LabRun {
     /** The most queues of a device. */
@@ -60,9 +60,6 @@ final class LabRun {
 
         @Nullable
         IreeException cause;
-
-        @Nullable
-        Fence wait; // until the first decision
 
         final List<WaitDecision> decided = new ArrayList<>(); // about all waits, also for memory
         final Map<String, WaitDecision> waits = new LinkedHashMap<>(); // by timeline of the scenario
@@ -141,6 +138,8 @@ final class LabRun {
     private final Map<Long, Map<Long, Moment>> endsOfMemory = new HashMap<>(); // by axis and epoch
     private long moments;
     private final VirtualClock clock = VirtualClock.stepped();
+    private final Map<TimelineSemaphore, String> names = new IdentityHashMap<>();
+    private final WaitNotes notes = new WaitNotes(names);
     private final List<Fence> fences = new ArrayList<>();
     private final FrontierTracker tracker = FrontierTracker.create();
     private final LabBlocks blocks = new LabBlocks(tracker);
@@ -163,8 +162,7 @@ final class LabRun {
             SchedulingDomain domain =
                     SchedulingDomain.create(AxisAllocator.create(1, 0), tracker, Frontier.MAXIMUM_CAPACITY);
             domain.memory().begin(blocks);
-            Map<TimelineSemaphore, String> names = new IdentityHashMap<>();
-            try (var _ = QueueObservation.begin(domain, new WaitNotes(names))) {
+            try (var _ = QueueObservation.begin(domain, notes)) {
                 openQueues(domain);
                 for (Scenario.Semaphore each : scenario.semaphores()) {
                     TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
@@ -236,6 +234,7 @@ final class LabRun {
             earlier.followers.add(work);
             return;
         }
+        notes.submitting = work;
         Queue queue = queues.get(plan.queueOf[work.index]);
         List<Fence.Entry> waits = points(work.operation.waits());
         waits.addAll(memory.allocate(work, queue.queue(), fence(waits)));
@@ -250,6 +249,7 @@ final class LabRun {
             fences.add(signal);
         }
         IreeException refused = queue.device.submit(queue.index, fence(waits), signal, work);
+        notes.submitting = null;
         if (refused != null) {
             work.failed(refused);
         }

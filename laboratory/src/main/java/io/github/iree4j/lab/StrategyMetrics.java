@@ -6,6 +6,7 @@ import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,6 +30,12 @@ final class StrategyMetrics {
 
     private static final int ARRAY_BYTES = 16;
 
+    /** Bytes of a frontier with a single entry, an object without arrays. */
+    private static final int SINGLE_BYTES = 32;
+
+    /** The queue of operations never issued. */
+    private static final int NOWHERE = -1;
+
     private final LabResult result;
     private final WaitKnowledge knowledge;
     private final List<Operation> operations;
@@ -48,6 +55,7 @@ final class StrategyMetrics {
             consumers.add(new ArrayList<>());
         }
         this.queue = new int[operations.size()];
+        Arrays.fill(queue, NOWHERE);
         this.epoch = new int[operations.size()];
         for (int i = 0; i < result.queues().size(); i++) {
             int place = 0;
@@ -87,7 +95,7 @@ final class StrategyMetrics {
                 reuses(LabResult.Reuse.AFTER_WAIT));
     }
 
-    /** Visits the waits for other queues that the scheduler has not dropped, in the order of each queue. */
+    /** Visits the waits for other queues that the scheduler has not dropped, checked or waited for, in the order of each queue. */
     private void forEachWait(BiConsumer<Integer, Integer> visitor) {
         IntStream.range(0, queue.length)
                 .boxed()
@@ -95,7 +103,9 @@ final class StrategyMetrics {
                 .forEach(i -> result.operations().get(i).waits().forEach((semaphore, decision) -> {
                     int producer =
                             graph.producer(semaphore, operations.get(i).waits().get(semaphore));
-                    if (queue[producer] != queue[i] && decision.compareTo(WaitDecision.DEVICE_WAIT) >= 0) {
+                    boolean isKept =
+                            decision == WaitDecision.REACHED || decision.compareTo(WaitDecision.DEVICE_WAIT) >= 0;
+                    if (isKept && queue[i] != NOWHERE && queue[producer] != NOWHERE && queue[producer] != queue[i]) {
                         visitor.accept(i, producer);
                     }
                 }));
@@ -131,7 +141,8 @@ final class StrategyMetrics {
         for (int i = 0; i < queue.length; i++) {
             OperationRun run = result.operations().get(i);
             for (int producer : graph.producers(i)) {
-                if (run.issued() < result.operations().get(producer).end()) {
+                if (run.issued() >= 0
+                        && run.issued() < result.operations().get(producer).end()) {
                     count++;
                     break;
                 }
@@ -164,11 +175,10 @@ final class StrategyMetrics {
         return most;
     }
 
-    /** Bytes of a frontier: an {@code int} and a {@code long} for each entry, in two arrays. */
+    /** Bytes of a frontier: beyond a single entry, an {@code int} and a {@code long} for each entry, in two arrays. */
     private static long frontierBytes(long entries) {
-        return HEADER_BYTES
-                + aligned(ARRAY_BYTES + Integer.BYTES * entries)
-                + aligned(ARRAY_BYTES + Long.BYTES * entries);
+        long arrays = aligned(ARRAY_BYTES + Integer.BYTES * entries) + aligned(ARRAY_BYTES + Long.BYTES * entries);
+        return entries == 1 ? SINGLE_BYTES : HEADER_BYTES + arrays;
     }
 
     private static long aligned(long bytes) {
@@ -178,8 +188,11 @@ final class StrategyMetrics {
     private long knownOrder() {
         long pairs = 0;
         for (OperationRun run : result.operations()) {
-            for (long epoch : run.entries().values()) {
-                pairs += epoch;
+            for (LabResult.QueueUse each : result.queues()) {
+                pairs += each.operations().stream()
+                        .limit(run.entries().getOrDefault(each.id(), 0L))
+                        .filter(other -> !other.equals(LabResult.MEMORY))
+                        .count();
             }
             pairs -= run.entries().isEmpty() ? 0 : 1; // the operation itself
         }
@@ -235,13 +248,16 @@ final class StrategyMetrics {
         BitSet[] before = new BitSet[queue.length];
         for (int each : byStart) {
             BitSet all = new BitSet();
-            if (last[queue[each]] > 0) {
+            boolean isPlaced = queue[each] != NOWHERE;
+            if (isPlaced && last[queue[each]] > 0) {
                 include(all, last[queue[each]] - 1, before);
             }
             for (int producer : graph.producers(each)) {
                 include(all, producer, before);
             }
-            last[queue[each]] = each + 1;
+            if (isPlaced) {
+                last[queue[each]] = each + 1;
+            }
             before[each] = all;
         }
         return before;

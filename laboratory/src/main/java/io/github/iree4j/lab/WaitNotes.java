@@ -11,10 +11,19 @@ import io.github.iree4j.status.IreeException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Notes the scheduler's first decision about each wait of the operations of a run. */
+/**
+ * Notes the scheduler's first decision about each wait of the operations of a run: of the operation itself or of the
+ * allocation before the operation, which has the same waits, the decision of more cost. Confined to a single thread.
+ */
 final class WaitNotes implements QueueObserver {
     private final Map<TimelineSemaphore, String> names;
     private long submitted;
+
+    /** The operation being submitted, perhaps with allocations; null for none. */
+    LabRun.@Nullable Work submitting;
+
+    private @Nullable QueueOperation undecided;
+    private @Nullable Fence wait; // of the undecided operation
 
     /**
      * Creates notes.
@@ -28,25 +37,27 @@ final class WaitNotes implements QueueObserver {
     @Override
     public long submitted(
             QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
-        if (operation instanceof LabRun.Work work) {
-            work.wait = wait;
-        }
+        this.undecided = operation;
+        this.wait = wait;
         return ++submitted;
     }
 
     @Override
     public void decided(QueueOperation operation, Decisions decisions) {
-        if (!(operation instanceof LabRun.Work work) || work.wait == null) {
+        LabRun.Work work = submitting;
+        Fence points = wait;
+        if (work == null || points == null || operation != undecided) {
             return; // a later decision, of an operation that was held back
         }
-        Fence wait = work.wait;
-        work.wait = null;
+        undecided = null;
         for (int i = 0; i < decisions.size(); i++) {
             WaitDecision decision = decisions.decision(i);
-            work.decided.add(decision);
-            String name = names.get(wait.semaphore(i));
+            if (operation == work) {
+                work.decided.add(decision);
+            }
+            String name = names.get(points.semaphore(i));
             if (name != null) {
-                work.waits.put(name, decision);
+                work.waits.merge(name, decision, (one, other) -> one.compareTo(other) >= 0 ? one : other);
             }
         }
     }

@@ -56,6 +56,35 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
+    void aStepThatIsClickedAgainPlaysNoFaster() {
+        open("?scenario=fork-join&lesson=1");
+        browser.until("document.querySelectorAll('#lesson-steps button').length === 3");
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { transport } = window.ireeConsole.explore;
+                          const button = document.querySelector('#lesson-steps li:nth-child(3) button');
+                          for (let i = 0; i < 3; i++) button.click();
+                          const began = performance.now();
+                          const from = transport.at;
+                          await new Promise((resume) => setTimeout(resume, 400));
+                          const most = (transport.rate * (performance.now() - began)) / 1000 + 0.05;
+                          return transport.at - from <= most && transport.at > from ? 'as fast' : `${transport.at - from} of ${most}`;
+                        })()""")).isEqualTo("as fast");
+    }
+
+    @Test
+    void aRunThatGetsLongerWhileItPlaysIsPlayedToItsEnd() {
+        pick("fork-join");
+        for (int i = 0; i < 3; i++) {
+            browser.click("#speed");
+        }
+        browser.click("#play");
+        slide("depth", 3);
+        browser.until("document.getElementById('now').textContent === 'tick 25 of 25'");
+        browser.until("document.getElementById('play').textContent === 'Play'");
+    }
+
+    @Test
     void entriesFlyToEachOperationThatStartsAndLand() {
         pick("fork-join");
         browser.click("#forward");
@@ -158,6 +187,8 @@ class ConsoleLessonTests extends ConsoleTests {
         browser.picture("explore-file");
         browser.assertAccessible("a page in a file");
         browser.open(address + "?scenario=kv-paging&width=3");
+        browser.until("document.getElementById('notice').textContent.startsWith('This page is a file')");
+        browser.open(address + "?scenario=fork-join&depth=3");
         browser.until("document.getElementById('notice').textContent.startsWith('This page is a file')");
         browser.open(address);
         browser.until("document.querySelectorAll('#lesson-steps button').length === 3");

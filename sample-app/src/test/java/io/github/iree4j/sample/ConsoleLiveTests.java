@@ -118,6 +118,14 @@ class ConsoleLiveTests extends ConsoleTests {
             assertThat(texts(".problem .missing")).containsExactly("\u201cupload-finished\u201d \u2265 9");
             browser.picture("live-problems");
             browser.assertAccessible("problems");
+            browser.eval("(() => { const { live } = window.ireeConsole; const now = structuredClone(live.latest);"
+                    + " now.problems = [{ kind: 'unsignalled-fence', subject: 'timeline 0', summary: 'a', since: 'PT1S', chain: ['b'], remedy: 'c' }];"
+                    + " live.problems.show(now); document.querySelector('.problem summary').focus();"
+                    + " now.problems[0].since = 'PT2S'; live.problems.show(now); })()");
+            assertThat(browser.text(".problem .number")).isEqualTo("for 2.0 s");
+            assertThat(browser.eval("document.activeElement.tagName"))
+                    .as("the focus")
+                    .isEqualTo("SUMMARY");
             timeline.semaphore().signal(9);
         }
     }

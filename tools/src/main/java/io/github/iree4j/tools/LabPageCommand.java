@@ -2,11 +2,15 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scenario;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,6 +41,9 @@ final class LabPageCommand implements Callable<Integer> {
     @Option(names = "--output", paramLabel = "FILE", required = true, description = "The file, overwritten if present.")
     private Path output;
 
+    /** The names given by the console to a scenario of the user and to a recording. */
+    private static final Set<String> RESERVED = Set.of("own", "recorded");
+
     LabPageCommand() {}
 
     @Override
@@ -44,6 +51,17 @@ final class LabPageCommand implements Callable<Integer> {
         List<Scenario> shown = new ArrayList<>();
         for (String each : scenarios) {
             shown.add(LabFlags.read(each));
+        }
+        Set<String> ids = new HashSet<>(RESERVED);
+        for (Scenario each : shown) {
+            if (!ids.add(each.id())) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "scenario id '%s' %s; give the scenario another id"
+                                .formatted(
+                                        each.id(),
+                                        RESERVED.contains(each.id()) ? "is reserved by the page" : "occurs twice"));
+            }
         }
         String page = OfflinePage.of(shown.isEmpty() ? Laboratory.scenarios() : shown);
         Files.writeString(output, page);

@@ -93,6 +93,12 @@ class LabCommandTest {
         assertThat(unknown.status()).isNotZero();
         assertThat(unknown.err()).contains("nothing");
         assertThat(iree4j("lab", "page").err()).contains("--output");
+        assertThat(iree4j("lab", "page", "late-waiter", "late-waiter", "--output=" + page)
+                        .err())
+                .contains("'late-waiter' occurs twice");
+        Files.writeString(file, Files.readString(file).replace("id: mine", "id: own"));
+        assertThat(iree4j("lab", "page", file.toString(), "--output=" + page).err())
+                .contains("'own' is reserved");
     }
 
     @Test

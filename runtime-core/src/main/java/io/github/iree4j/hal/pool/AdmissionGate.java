@@ -93,7 +93,7 @@ public final class AdmissionGate {
     private final LongFunction<Executor> delayed;
 
     private final Object lock = new Object(); // innermost
-    // ready calls, by age; guarded by lock, as are the next fields
+    // ready calls: with inputs, then without, each by age; guarded by lock, as are the next fields
     private final List<Admission> line = new ArrayList<>();
     private final List<Admission> ahead = new ArrayList<>(); // calls that are not ready
     // time of the last admission of a call with an unknown need, by the clock

@@ -408,7 +408,7 @@ class AdmissionGateTest extends GateLine {
         assertThat(b.isAdmitted()).isTrue();
     }
 
-    /** GATE-5: the other needs the whole quota, so it waits for the inputs of the first, whatever its age. */
+    /** GATE-5: the other needs the whole quota, so it waits for the inputs of the first, though both joined at one moment. */
     @Test
     void aCallThatHoldsInputsIsServedBeforeOneThatBecameDueLaterAndHoldsNothing() {
         Admission holds = gate.tryAdmitAhead("small", new Need(10));

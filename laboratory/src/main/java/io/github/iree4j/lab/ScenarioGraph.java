@@ -79,7 +79,8 @@ final class ScenarioGraph {
 
     /** Returns the operation signalling an awaited value. */
     int producer(String semaphore, long value) {
-        return Objects.requireNonNull(signallers.get(semaphore).get(value), semaphore);
+        return Objects.requireNonNull(
+                Objects.requireNonNull(signallers.get(semaphore), semaphore).get(value), semaphore);
     }
 
     private int[] sort() {

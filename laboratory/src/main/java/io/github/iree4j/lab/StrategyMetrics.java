@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
@@ -101,8 +102,9 @@ final class StrategyMetrics {
                 .boxed()
                 .sorted(Comparator.comparingInt(each -> epoch[each])) // what is before on the same queue comes before
                 .forEach(i -> result.operations().get(i).waits().forEach((semaphore, decision) -> {
-                    int producer =
-                            graph.producer(semaphore, operations.get(i).waits().get(semaphore));
+                    int producer = graph.producer(
+                            semaphore,
+                            Objects.requireNonNull(operations.get(i).waits().get(semaphore), semaphore));
                     boolean isKept =
                             decision == WaitDecision.REACHED || decision.compareTo(WaitDecision.DEVICE_WAIT) >= 0;
                     if (isKept && queue[i] != NOWHERE && queue[producer] != NOWHERE && queue[producer] != queue[i]) {

@@ -46,13 +46,13 @@ final class WaitNotes implements QueueObserver {
     public void decided(QueueOperation operation, Decisions decisions) {
         LabRun.Work work = submitting;
         Fence points = wait;
-        if (work == null || points == null || operation != undecided) {
+        if (work == null || points == null || !operation.equals(undecided)) {
             return; // a later decision, of an operation that was held back
         }
         undecided = null;
         for (int i = 0; i < decisions.size(); i++) {
             WaitDecision decision = decisions.decision(i);
-            if (operation == work) {
+            if (operation.equals(work)) {
                 work.decided.add(decision);
             }
             String name = names.get(points.semaphore(i));

@@ -75,6 +75,7 @@ class FrontierTrackerTest {
         assertThat(tracker.completed(first)).isZero();
         tracker.advance(first, 5);
         tracker.advance(first, 3);
+        assertThat(tracker.completed(first)).isEqualTo(5);
         tracker.advance(first, 5);
         assertThat(tracker.completed(first)).isEqualTo(5);
         assertThat(tracker.completed(second)).isZero();

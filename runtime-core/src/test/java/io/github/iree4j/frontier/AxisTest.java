@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class AxisTest {
@@ -83,11 +85,19 @@ class AxisTest {
     }
 
     @Test
-    void allocatorHandsOutEachAxisOnceToAllThreads() {
+    void allocatorHandsOutEachAxisOnceToAllThreads() throws InterruptedException {
         AxisAllocator allocator = AxisAllocator.create(1, 0);
-        Set<Long> axes = ConcurrentHashMap.newKeySet();
-        IntStream.range(0, 200_000).parallel().forEach(i -> axes.add(allocator.allocate(CausalDomain.QUEUE)));
-        assertThat(axes).hasSize(200_000);
+        long[][] axes = new long[2][1_000_000];
+        List<Thread> threads = new ArrayList<>();
+        for (long[] each : axes) { // long enough for the threads to meet
+            threads.add(Thread.ofPlatform()
+                    .start(() -> Arrays.setAll(each, _ -> allocator.allocate(CausalDomain.QUEUE))));
+        }
+        for (Thread each : threads) {
+            each.join();
+        }
+        assertThat(Arrays.stream(axes).flatMapToLong(Arrays::stream).distinct().count())
+                .isEqualTo(2_000_000);
     }
 
     @Test

@@ -2,12 +2,10 @@ package io.github.iree4j.lab;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.WaitDecision;
-import io.github.iree4j.status.IreeException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -61,25 +59,4 @@ final class WaitNotes implements QueueObserver {
             }
         }
     }
-
-    @Override
-    public void waitOver(QueueOperation operation, int index) {}
-
-    @Override
-    public void heldForMemory(QueueOperation operation, long bytes) {}
-
-    @Override
-    public void issued(QueueOperation operation, @Nullable Reservation memory) {}
-
-    @Override
-    public void began(QueueOperation operation) {}
-
-    @Override
-    public void completed(QueueOperation operation) {}
-
-    @Override
-    public void over(QueueOperation operation, @Nullable IreeException failure) {}
-
-    @Override
-    public void lost(QueueScheduler queue, IreeException cause) {}
 }

@@ -10,7 +10,6 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
@@ -333,24 +332,6 @@ final class ForecastRun implements AutoCloseable {
         }
 
         @Override
-        public void decided(QueueOperation operation, Decisions decisions) {}
-
-        @Override
-        public void waitOver(QueueOperation operation, int index) {}
-
-        @Override
-        public void heldForMemory(QueueOperation operation, long bytes) {}
-
-        @Override
-        public void issued(QueueOperation operation, @Nullable Reservation memory) {}
-
-        @Override
-        public void began(QueueOperation operation) {}
-
-        @Override
-        public void completed(QueueOperation operation) {}
-
-        @Override
         public void over(QueueOperation operation, @Nullable IreeException failure) {
             RecordedOperation recorded = byNumber.get(operation.number());
             if (recorded == null || closing) {
@@ -362,9 +343,6 @@ final class ForecastRun implements AutoCloseable {
             }
             followers.getOrDefault(recorded, List.of()).forEach(pending -> release(pending, true));
         }
-
-        @Override
-        public void lost(QueueScheduler queue, IreeException cause) {}
     }
 
     private boolean closing;

@@ -112,16 +112,10 @@ final class ReplayObserver implements QueueObserver {
     }
 
     @Override
-    public void heldForMemory(QueueOperation operation, long bytes) {}
-
-    @Override
     public void issued(QueueOperation operation, @Nullable Reservation memory) {
         RecordedOperation recorded = recorded(operation);
         before(recorded == null ? null : recorded.issued);
     }
-
-    @Override
-    public void began(QueueOperation operation) {}
 
     @Override
     public void completed(QueueOperation operation) {
@@ -137,7 +131,4 @@ final class ReplayObserver implements QueueObserver {
         }
         giveSignals();
     }
-
-    @Override
-    public void lost(QueueScheduler queue, IreeException cause) {}
 }

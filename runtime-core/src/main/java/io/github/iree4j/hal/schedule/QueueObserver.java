@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the operations of a scheduling domain. Implemented by the flight recorder. See {@link QueueObservation}.
+ * Reports do nothing unless overridden.
  *
  * <p>Called by the threads that submit, decide and complete, sometimes with a lock of the scheduler held. Methods MUST
  * NOT block or throw, and MUST return within a microsecond or so. While the thread holds back its callbacks, methods
@@ -60,7 +61,7 @@ public interface QueueObserver {
      * @param operation the operation
      * @param decisions the decisions
      */
-    void decided(QueueOperation operation, Decisions decisions);
+    default void decided(QueueOperation operation, Decisions decisions) {}
 
     /**
      * Reports the end of a wait holding an operation back: there is a promise, or the value is reached. Called for
@@ -70,7 +71,7 @@ public interface QueueObserver {
      * @param operation the operation
      * @param index of the wait
      */
-    void waitOver(QueueOperation operation, int index);
+    default void waitOver(QueueOperation operation, int index) {}
 
     /**
      * Reports an operation held back until memory is available.
@@ -78,7 +79,7 @@ public interface QueueObserver {
      * @param operation the operation
      * @param bytes requested bytes
      */
-    void heldForMemory(QueueOperation operation, long bytes);
+    default void heldForMemory(QueueOperation operation, long bytes) {}
 
     /**
      * Reports an operation with a place on a stream and a frontier, or about to run on an unordered queue.
@@ -86,14 +87,14 @@ public interface QueueObserver {
      * @param operation the operation; without a number when submitted before the observation began
      * @param memory the memory allocated or released by the operation; null for neither
      */
-    void issued(QueueOperation operation, @Nullable Reservation memory);
+    default void issued(QueueOperation operation, @Nullable Reservation memory) {}
 
     /**
      * Reports that the hardware begins an operation. Called only by backends with this knowledge.
      *
      * @param operation the operation
      */
-    void began(QueueOperation operation);
+    default void began(QueueOperation operation) {}
 
     /**
      * Reports that the host has learnt of the completion of an operation by the hardware, or has run the operation
@@ -101,7 +102,7 @@ public interface QueueObserver {
      *
      * @param operation the operation
      */
-    void completed(QueueOperation operation);
+    default void completed(QueueOperation operation) {}
 
     /**
      * Reports the coming end of an operation completed before its waits were resolved, in a callback: {@link #over}
@@ -117,7 +118,7 @@ public interface QueueObserver {
      * @param operation the operation; without a number when submitted before the observation began
      * @param failure the failure; null on success
      */
-    void over(QueueOperation operation, @Nullable IreeException failure);
+    default void over(QueueOperation operation, @Nullable IreeException failure) {}
 
     /**
      * Reports the loss of a queue's device.
@@ -125,5 +126,5 @@ public interface QueueObserver {
      * @param queue the queue
      * @param cause the cause
      */
-    void lost(QueueScheduler queue, IreeException cause);
+    default void lost(QueueScheduler queue, IreeException cause) {}
 }

@@ -64,7 +64,6 @@ class ComparisonTest {
                             + " waits for each other.",
                     c -> {
                         same(c, Comparison.Way::makespan);
-                        same(c, Comparison.Way::records);
                         same(c, Comparison.Way::waits);
                         assertThat(c.way(FRONTIERS).knownOrder())
                                 .isGreaterThan(c.way(TIMELINES).knownOrder());
@@ -80,7 +79,6 @@ class ComparisonTest {
                             + " order of all branches, in a single vector.",
                     c -> {
                         same(c, Comparison.Way::makespan);
-                        same(c, Comparison.Way::records);
                         same(c, Comparison.Way::waits);
                         assertThat(c.way(FRONTIERS).knownOrder())
                                 .isGreaterThan(c.way(TIMELINES).knownOrder());
@@ -96,7 +94,6 @@ class ComparisonTest {
                             + " is not saved where a wait costs the hardware nothing, as here.",
                     c -> {
                         same(c, Comparison.Way::makespan);
-                        same(c, Comparison.Way::records);
                         assertThat(c.way(FRONTIERS).waits())
                                 .isLessThan(c.way(EVENTS).freshWaits());
                         assertThat(c.way(EVENTS).freshWaits())
@@ -135,7 +132,6 @@ class ComparisonTest {
                             + " that remembers its waits does as well without frontiers.",
                     c -> {
                         same(c, Comparison.Way::makespan);
-                        same(c, Comparison.Way::records);
                         same(c, Comparison.Way::freshWaits);
                         assertThat(c.way(EVENTS).trackingBytes())
                                 .isGreaterThan(c.way(FRONTIERS).trackingBytes());

@@ -29,7 +29,7 @@ export const isFile = kept !== null;
 /** A scenario as it is, or what the file has of its three ways. */
 async function readKept(path, { width = 1, depth = 1, lanes = 0, delay = 1, fault = "" }) {
   runs ??= JSON.parse(await unpack(kept?.textContent ?? "", Infinity));
-  if (path === "") return { scenarios: runs.runs.map(({ id, label, description }) => ({ id, label, description, isKept: true, hasDepth: false, hasLanes: false })) };
+  if (path === "") return { scenarios: runs.runs.map(({ id, label, description }) => ({ id, label, description, isKept: true })) };
   const [, id, view] = path.split("/").map(decodeURIComponent);
   const isPlain = Number(width) === 1 && Number(depth) === 1 && Number(lanes) === 0 && Number(delay) === 1 && fault === "";
   const found = isPlain && (view === "ways" ? runs.ways.find(({ costs }) => costs.id === id) : runs.runs.find((each) => each.id === id));

@@ -185,9 +185,8 @@ export class Explore {
   async #run(scenario, at) {
     const { state } = this.page;
     const query = { width: state.width };
-    // A page in a file says that it cannot, instead of showing something else.
-    if (scenario.hasDepth !== false || scenario.isKept) query.depth = state.depth;
-    if ((scenario.hasLanes !== false || scenario.isKept) && state.lanes > 0) query.lanes = state.lanes;
+    if (scenario.hasDepth !== false) query.depth = state.depth;
+    if (scenario.hasLanes !== false && state.lanes > 0) query.lanes = state.lanes;
     if (state.fault !== "") query.fault = state.fault;
     if (scenario === SPECIAL.own) query.text = state.text;
     if (scenario === SPECIAL.recorded) {
@@ -220,8 +219,8 @@ export class Explore {
     byId("rerun").hidden = !this.opened?.records;
     setText(byId("description"), schedule.description);
     const isRun = scenario !== null && !scenario.isKept; // by a scheduler that can run it otherwise
-    const hasDepth = scenario !== null && scenario.hasDepth !== false;
-    const hasLanes = scenario !== null && scenario.hasLanes !== false;
+    const hasDepth = isRun && scenario.hasDepth !== false;
+    const hasLanes = isRun && scenario.hasLanes !== false;
     this.#slider("width", state.width, isRun);
     this.#slider("depth", state.depth, hasDepth);
     this.#slider("lanes", state.lanes || Math.max(1, ...schedule.hardware.map((each) => schedule.lanes.filter((lane) => lane.hardware === each).length)), hasLanes);
@@ -262,7 +261,7 @@ export class Explore {
     setText(byId(`${name}-value`), enabled ? String(value) : "–");
   }
 
-  /** Those that are unfolded. */
+  /** Fills the unfolded tables. */
   #showTables() {
     if (!this.schedule) return;
     if (byId("table-card").open) this.table.show(this.schedule);

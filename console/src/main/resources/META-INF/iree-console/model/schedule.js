@@ -1,5 +1,6 @@
 // @ts-check
 // What a scenario did: operations, their order, and the state of everything at any time. Computed once, then looked up.
+import { decisionNamed } from "./decisions.js";
 import { labMemory } from "./memory.js";
 import { firstIndex } from "./search.js";
 import { eachValue, pairsOf } from "./values.js";
@@ -287,25 +288,11 @@ export class Schedule {
   }
 }
 
-// By the names of the endpoint's counters, of the laboratory and of recordings, without case and underscores.
-const DECISIONS = [
-  [/^reached/, "already reached"],
-  [/^elided(by)?fifo/, "implied by the order of its queue"],
-  [/^elided(by)?frontier/, "implied by the frontier"],
-  [/^covered/, "implied by another wait"],
-  [/^devicewait/, "left to the device"],
-  [/^deferred/, "deferred by the host"],
-];
-
 function describeDecision(decision) {
   if (decision == null) return "";
   if (typeof decision === "string") return decision;
   return Object.entries(decision)
     .filter(([, count]) => Number(count) > 0)
-    .map(([name, count]) => {
-      const key = name.replaceAll("_", "").toLowerCase();
-      const [, text] = DECISIONS.find(([pattern]) => pattern.test(key)) ?? [null, name];
-      return `${count} ${count === 1 ? "wait" : "waits"} ${text}`;
-    })
+    .map(([name, count]) => `${count} ${count === 1 ? "wait" : "waits"} ${decisionNamed(name)?.text ?? name}`)
     .join(", ");
 }

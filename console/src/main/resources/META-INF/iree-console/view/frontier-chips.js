@@ -7,7 +7,8 @@ import { isStill } from "./dom.js";
 
 const FLIGHT = 750; // milliseconds that an entry takes from one bar to another
 const MOST_FLIGHTS = 60; // releases at once
-const CHIP = { height: 14, dot: 6, gap: 4, padding: 4 };
+const MOST_STEP = 1.5; // ticks; more is a jump, after which nothing flies
+const CHIP = { height: 14, dot: 6, gap: 4, padding: 4, least: 30 };
 const FONT = "10.5px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif";
 
 /** @typedef {{name: string, word: string, epoch: number, left: number, width: number}} Entry with its place in a bar; a dot has no word */
@@ -43,13 +44,15 @@ export class FrontierChips {
     const { schedule } = this;
     const from = this.at;
     this.at = at;
-    if (!schedule || schedule.isFine || at < from) this.flights = [];
-    else if (at > from && !isStill()) {
-      const releases = at - from > 1.5 ? [] : schedule.operations.filter((op) => op.start > from && op.start <= at).flatMap(releasesOf); // none of a jump
-      const began = performance.now();
-      if (releases.length === 0 && at - from > 1.5) this.flights = [];
-      else if (this.flights.length + releases.length <= MOST_FLIGHTS) this.flights.push(...releases.map((release) => ({ release, began })));
+    if (!schedule || schedule.isFine || at < from || at - from > MOST_STEP) {
+      this.flights = [];
+      return;
     }
+    if (isStill()) return;
+    const started = schedule.events.slice(schedule.eventsUntil(from), schedule.eventsUntil(at)).filter(({ kind }) => kind === "start");
+    const releases = started.flatMap(({ op }) => releasesOf(op));
+    const began = performance.now();
+    if (this.flights.length + releases.length <= MOST_FLIGHTS) this.flights.push(...releases.map((release) => ({ release, began })));
   }
 
   /** Ends the flights that are over. @returns {boolean} whether others are under way */
@@ -66,10 +69,10 @@ export class FrontierChips {
     // As wide as its last text, so that nothing moves when it changes.
     const last = new Map(op.frontier);
     pen.font = FONT;
-    const wordings = [(name) => this.schedule.axis(name).label, (name) => name].map((wording) =>
+    const room = right - left - 8;
+    const wordings = room < names.length * CHIP.least ? [] : [(name) => this.schedule.axis(name).label, (name) => name].map((wording) =>
       names.map((name) => ({ word: wording(name), width: CHIP.dot + 3 + 2 * CHIP.padding + pen.measureText(`${wording(name)}\u200a:\u200a${last.get(name) ?? 0}`).width })),
     );
-    const room = right - left - 8;
     const chips = wordings.find((all) => all.reduce((sum, { width }) => sum + width + CHIP.gap, 0) <= room);
     let x = left + 5;
     const entries = [];

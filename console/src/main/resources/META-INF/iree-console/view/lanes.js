@@ -182,6 +182,13 @@ export class Lanes {
     };
     this.perTick = width / (this.to - this.from);
     const x = (at) => (at - this.from) * this.perTick;
+    /** Where an operation is drawn; null for one that never ran. */
+    const barOf = (op) => {
+      const place = this.topOf.get(op.lane);
+      if (!place || op.start < 0) return null;
+      const left = x(op.start);
+      return { left, right: left + Math.max(1, x(schedule.endOf(op)) - left - 1), top: place.top - scroll + 4 + op.row * place.row, height: place.row > 6 ? place.row - 2 : place.row - 0.5 };
+    };
     pen.font = styleOf("--canvas-font") || "12px sans-serif";
     pen.textBaseline = "middle";
 
@@ -204,26 +211,17 @@ export class Lanes {
       const { operations } = lane;
       const first = firstIndex(operations.length, (i) => operations[i].start > this.from - lane.longest - 1);
       for (let i = first; i < operations.length && operations[i].start <= this.to; i++) {
-        const op = operations[i];
-        const left = x(op.start);
-        const right = x(schedule.endOf(op));
-        if (right >= 0) this.#drawOperation(pen, op, left, right, top - scroll + 4 + op.row * row, row, dark, colours);
+        const bar = barOf(operations[i]);
+        if (bar && bar.right >= -1) this.#drawOperation(pen, operations[i], bar, row, dark, colours);
       }
     }
-    if (this.explains) this.#drawArrows(pen, x, scroll, dark, colours);
+    if (this.explains) this.#drawArrows(pen, barOf, dark, colours);
     pen.restore();
     this.#drawPlayhead(pen, x(this.at), width, height, colours);
   }
 
   /** Arrows between operations, and the frontiers that pass along them. */
-  #drawArrows(pen, x, scroll, dark, colours) {
-    const { schedule } = this;
-    const barOf = (op) => {
-      const place = this.topOf.get(op.lane);
-      if (!place || op.start < 0) return null;
-      const left = x(op.start);
-      return { left, right: left + Math.max(1, x(schedule.endOf(op)) - left - 1), top: place.top - scroll + 4 + op.row * place.row, height: place.row > 6 ? place.row - 2 : place.row - 0.5 };
-    };
+  #drawArrows(pen, barOf, dark, colours) {
     drawArrows(pen, this, barOf, dark);
     if (!this.hasChips) return;
     this.chips.drawFlights(pen, barOf, dark, colours.text);
@@ -272,11 +270,11 @@ export class Lanes {
     }
   }
 
-  #drawOperation(pen, op, left, right, top, row, dark, colours) {
+  #drawOperation(pen, op, bar, row, dark, colours) {
+    const { left, right, top, height } = bar;
     const state = this.schedule.stateOf(op, this.at);
     const colour = axisColour(this.schedule.semaphoreByName.get(op.signals[0]?.semaphore)?.index ?? op.index, dark);
-    const width = Math.max(1, right - left - 1);
-    const height = row > 6 ? row - 2 : row - 0.5;
+    const width = right - left;
     const dim = this.selected !== null && op !== this.selected && !this.past.has(op);
     pen.globalAlpha = dim ? 0.45 : 1;
     const begun = state !== "waiting" && state !== "ready";
@@ -299,7 +297,7 @@ export class Lanes {
         pen.fillRect(left, top + height - 3, (width * (this.at - op.start)) / Math.max(1e-9, this.schedule.endOf(op) - op.start), 3);
       }
       this.#label(pen, op, state === "failed" ? "✕ " : "", Math.max(left, 0), Math.min(right, this.canvas.clientWidth), top + (this.hasChips ? 11 : height / 2) + 0.5, begun ? colours.text : colours.muted);
-      if (this.hasChips) this.chips.drawIn(pen, op, { left, right, top, height }, dark, colours.text);
+      if (this.hasChips) this.chips.drawIn(pen, op, bar, dark, colours.text);
     }
     if (op === this.selected) {
       pen.strokeStyle = colours.text;

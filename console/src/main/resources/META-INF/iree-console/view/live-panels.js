@@ -1,6 +1,7 @@
 // @ts-check
 // Panels of the live view.
 import { axisColour } from "../model/colours.js";
+import { DECISIONS } from "../model/decisions.js";
 import { machineName } from "../model/machines.js";
 import { namesOf, timelineNamed } from "../model/wait-chain.js";
 import { frontierChips } from "./chips.js";
@@ -8,15 +9,6 @@ import { drawAreas } from "./chart.js";
 import { h, setText } from "./dom.js";
 import { count, plural, seconds, span } from "./format.js";
 import { queueChip } from "./waiting.js";
-
-const DECISIONS = [
-  ["reached", "already reached"],
-  ["elidedByFifo", "implied by the queue’s order"],
-  ["elidedByFrontier", "implied by the frontier"],
-  ["covered", "implied by another wait"],
-  ["deviceWaits", "left to the device"],
-  ["deferred", "deferred by the host"],
-];
 
 /** Axes that have no label but their name. */
 const axesOf = (indexOf) => (name) => ({ name, label: name, index: indexOf(name) });
@@ -39,14 +31,14 @@ export class QueuesPanel {
       const lately = queue.failed - (history.oldest(queue.name)?.failed ?? queue.failed);
       setText(row.failed, queue.failed === 0 ? "" : lately > 0 ? `${count(lately)} failed lately, ${count(queue.failed)} in all` : `${count(queue.failed)} failed in all, none lately`);
       row.failed.className = lately > 0 ? "bad" : "muted";
-      const total = DECISIONS.reduce((sum, [key]) => sum + queue.decisions[key], 0);
+      const total = DECISIONS.reduce((sum, { counter }) => sum + queue.decisions[counter], 0);
       row.parts.forEach((part, i) => {
-        const [key, label] = DECISIONS[i];
-        const share = total === 0 ? 0 : queue.decisions[key] / total;
+        const { counter, text } = DECISIONS[i];
+        const share = total === 0 ? 0 : queue.decisions[counter] / total;
         part.style.flexGrow = String(share);
-        part.title = `${count(queue.decisions[key])} ${label}`;
+        part.title = `${count(queue.decisions[counter])} ${text}`;
       });
-      row.bar.setAttribute("aria-label", `Waits: ${DECISIONS.map(([key, label]) => `${queue.decisions[key]} ${label}`).join(", ")}`);
+      row.bar.setAttribute("aria-label", `Waits: ${DECISIONS.map(({ counter, text }) => `${queue.decisions[counter]} ${text}`).join(", ")}`);
       const held = seconds(queue.heldBack);
       setText(row.waits, total === 0 ? "no waits yet" : `${plural(total, "wait")}, ${Math.round((100 * (total - queue.decisions.deferred - queue.decisions.deviceWaits)) / total)} % free${held > 0 ? `; held back ${span(held)}, summed over operations` : ""}`);
       const frontier = live.frontiers.queues.find((each) => each.queue === queue.name);
@@ -94,7 +86,7 @@ export class QueuesPanel {
       ),
     );
     if (this.rows.size === 1) {
-      this.box.prepend(h("p.legend", {}, DECISIONS.map(([, label], i) => h("span.key", {}, h(`span.swatch.decision-${i}`), label))));
+      this.box.prepend(h("p.legend", {}, DECISIONS.map(({ text }, i) => h("span.key", {}, h(`span.swatch.decision-${i}`), text))));
     }
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The waits of a scenario in three ways as one picture: a stroke for each way, struck through where the scheduler
 // drops the wait. A table says the same in words.
+import { decisionNamed } from "../model/decisions.js";
 import { placeInLayers } from "../model/layers.js";
 import { fill, h, svg } from "./dom.js";
 import { plural } from "./format.js";
@@ -12,16 +13,8 @@ const APART = 5; // pixels between the strokes of a wait
 const LETTERS = 17; // that a node has room for
 const MOST = { drawn: 80, labelled: 12, listed: 200, rise: 78 }; // operations, operations, waits, pixels
 
-/** What becomes of a wait, by the decision of the scheduler. */
-const OUTCOMES = {
-  reached: { text: "already reached", dropped: true },
-  elided_fifo: { text: "order of the queue", dropped: true },
-  elided_frontier: { text: "known from the frontier", dropped: true },
-  covered: { text: "implied by another wait", dropped: true },
-  device_wait: { text: "the hardware waits" },
-  deferred_unknown: { text: "the host holds it back", host: true },
-  deferred_unreached: { text: "the host holds it back", host: true },
-};
+const LEFT = decisionNamed("deviceWaits");
+const DEFERRED = decisionNamed("deferred");
 
 /** The waits of a run in three ways. @param {{id: string, schedule: any}[]} ways */
 function waitsOf(ways) {
@@ -30,9 +23,14 @@ function waitsOf(ways) {
     op.waits.map((wait) => ({
       op,
       wait,
-      outcomes: ways.map(({ id, schedule: its }) => ({ id, ...(OUTCOMES[its.byId.get(op.id)?.given.waits?.[wait.semaphore]] ?? { text: "never decided" }) })),
+      outcomes: ways.map(({ id, schedule: its }) => ({ id, ...outcome(its.byId.get(op.id)?.given.waits?.[wait.semaphore]) })),
     })),
   );
+}
+
+function outcome(name) {
+  const decision = name && decisionNamed(name);
+  return decision ? { text: decision.text, dropped: decision.dropped, host: decision === DEFERRED } : { text: "never decided", dropped: false, host: false };
 }
 
 export class WaysPicture {
@@ -51,8 +49,8 @@ export class WaysPicture {
         "ul.legend.plain",
         { "aria-label": "Legend of the waits" },
         ways.map(({ id, label }) => h("li.key", {}, h("span.stroke", { class: id }), label)),
-        h("li.key", {}, h("span.stroke.plain-way"), "the hardware waits"),
-        h("li.key", {}, h("span.stroke.plain-way.host"), "the host holds it back"),
+        h("li.key", {}, h("span.stroke.plain-way"), LEFT?.text),
+        h("li.key", {}, h("span.stroke.plain-way.host"), DEFERRED?.text),
         h("li.key", {}, h("s", {}, "wait"), "dropped, for the reason given"),
       ),
       schedule.operations.length <= MOST.drawn

@@ -158,11 +158,12 @@ class ConsoleLessonTests extends ConsoleTests {
         browser.until("document.querySelectorAll('.way-waits tbody tr').length === 5");
         assertThat(texts(".way-waits tr.differs th")).containsExactly("Use", "Use again");
         assertThat(browser.text(".way-waits tbody tr:nth-child(2)"))
-                .isEqualTo("Use Made ≥ 1 the hardware waits the hardware waits wait implied by another wait");
+                .isEqualTo("Use Made ≥ 1 left to the device left to the device wait implied by another wait");
         assertThat(browser.text(".way-waits tbody tr:nth-child(4)"))
-                .endsWith("the hardware waits wait known from the frontier");
+                .endsWith("left to the device wait implied by the frontier");
         assertThat(texts(".way-reason"))
-                .containsExactlyInAnyOrder("implied by another wait", "known from the frontier", "order of the queue");
+                .containsExactlyInAnyOrder(
+                        "implied by another wait", "implied by the frontier", "implied by the order of its queue");
         assertThat(texts(".way-strike.frontiers")).hasSize(3);
         assertThat(texts(".way-strike.events")).as("on one queue").hasSize(1);
         assertThat(browser.eval("document.querySelector('.ways-picture svg').getAttribute('aria-label')"))

@@ -57,16 +57,32 @@ class ConsoleLiveTests extends ConsoleTests {
         browser.assertAccessible("queues of two machines");
     }
 
-    @Test
-    void showsWhatWaitsForWhat() {
-        try (Timeline timeline = runtime.createTimeline();
-                Timeline next = runtime.createTimeline();
-                Fence never = timeline.at(9);
-                Fence between = next.at(1)) {
-            runtime.device().queue(0).barrier(never, between, 0);
-            runtime.device().queue(0).barrier(between, null, 0);
+    /** Two barriers, one behind the other, that wait for a timeline to reach 9, as Live lists them. */
+    private final class Hang implements AutoCloseable {
+        final Timeline timeline;
+        private final Timeline next = runtime.createTimeline();
+
+        Hang(String name) {
+            timeline = runtime.createTimeline(name);
+            try (Fence never = timeline.at(9);
+                    Fence between = next.at(1)) {
+                runtime.device().queue(0).barrier(never, between, 0);
+                runtime.device().queue(0).barrier(between, null, 0);
+            }
             openLive();
             browser.until("document.querySelectorAll('#live-waiting li .number').length > 1");
+        }
+
+        @Override
+        public void close() {
+            timeline.close();
+            next.close();
+        }
+    }
+
+    @Test
+    void showsWhatWaitsForWhat() {
+        try (Hang hang = new Hang("")) {
             assertThat(browser.text("#live-waiting"))
                     .contains("barrier")
                     .contains("0 \u2192 9")
@@ -77,21 +93,14 @@ class ConsoleLiveTests extends ConsoleTests {
             assertThat(browser.text("#live-taint")).contains("timeline");
             browser.picture("live-waiting");
             browser.assertAccessible("waiting operations");
-            timeline.semaphore().signal(9);
+            hang.timeline.semaphore().signal(9);
             browser.until("document.querySelector('#live-waiting .sentence').textContent.startsWith('Nothing waits')");
         }
     }
 
     @Test
     void aProblemIsACardWithTheChainToTheMissingSignal() {
-        try (Timeline timeline = runtime.createTimeline("upload-finished");
-                Timeline next = runtime.createTimeline();
-                Fence never = timeline.at(9);
-                Fence between = next.at(1)) {
-            runtime.device().queue(0).barrier(never, between, 0);
-            runtime.device().queue(0).barrier(between, null, 0);
-            openLive();
-            browser.until("document.querySelectorAll('#live-waiting li .number').length > 1");
+        try (Hang hang = new Hang("upload-finished")) {
             assertThat(browser.text("#live-waiting"))
                     .contains("\u201cupload-finished\u201d 0 \u2192 9")
                     .contains("\u201cupload-finished\u201d is signalled by nothing that was submitted");
@@ -126,7 +135,7 @@ class ConsoleLiveTests extends ConsoleTests {
             assertThat(browser.eval("document.activeElement.tagName"))
                     .as("the focus")
                     .isEqualTo("SUMMARY");
-            timeline.semaphore().signal(9);
+            hang.timeline.semaphore().signal(9);
         }
     }
 

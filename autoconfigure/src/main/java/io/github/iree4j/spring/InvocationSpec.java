@@ -76,7 +76,8 @@ public final class InvocationSpec {
 
     /**
      * Limits the duration of the call, waiting included; the configured limit of the program applies as well. At the
-     * deadline the call fails with DEADLINE_EXCEEDED and releases its resources.
+     * deadline the call fails with DEADLINE_EXCEEDED and releases its resources. A wait for a lazy program to be loaded
+     * before the call is limited to the same duration separately; the load itself continues.
      *
      * @param limit from now on
      * @return this
@@ -144,7 +145,12 @@ public final class InvocationSpec {
     }
 
     private LocatedFunction locate() {
-        return located != null ? located : service.programs().locate(function, version, device);
+        if (located != null) {
+            return located;
+        }
+        return deadline == null
+                ? service.programs().locate(function, version, device)
+                : service.programs().locate(function, version, device, deadline);
     }
 
     private CallOptions options() {

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.Program;
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
@@ -9,13 +10,24 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A version of a program: the source, the status, and the program once loaded. */
+/**
+ * A version of a program: the source, the status, and the program once loaded.
+ *
+ * <p>All calls finding the program not loaded share one load, which runs on a thread of its own. A call waits for the
+ * load, with a limit and interruptibly; the end of a wait leaves the load as it is. Only the end of the application and
+ * the time limit of loading end a load early. A load ended early has not shown that the program cannot be loaded: the
+ * state is UNLOADED afterwards, and the next call begins another load.
+ */
 final class ProgramSlot {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramSlot.class);
@@ -25,9 +37,11 @@ final class ProgramSlot {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile @Nullable LoadedProgram loaded;
-    private volatile ProgramStatus status; // written under the monitor, which is held only for this field
-    private @Nullable Report loading; // guarded by the monitor
-    private boolean wanted = true; // guarded by lock: whether a call may load the program
+    // Written under the monitor, which is held only for this field and the next two.
+    private volatile ProgramStatus status;
+    private @Nullable Report loading;
+    private @Nullable CompletableFuture<LoadedProgram> awaited; // the load begun by calls, until its end
+    private volatile boolean wanted = true; // written under lock: whether a call may load the program
     private @Nullable ProgramInterface last; // guarded by lock: interface of the last loaded program
     // guarded by lock: differences of the last loaded program from its predecessor
     private List<String> changes = List.of();
@@ -53,40 +67,137 @@ final class ProgramSlot {
         return loaded;
     }
 
-    /** Returns the program; loads the program first if not loaded and not explicitly unloaded. Waits for a load in progress. */
+    /**
+     * Returns the program, waiting for a load if necessary. Without a load in progress, this thread loads the program:
+     * the thread may hold locks of the application context which the creation of beans for the program needs.
+     */
     LoadedProgram require() {
+        return outcome(begin(Runnable::run), programs.longestLoad());
+    }
+
+    /**
+     * Returns the program, waiting for a load on another thread if necessary.
+     *
+     * @throws IreeException DEADLINE_EXCEEDED when the load takes longer than the limit; CANCELLED when this thread is
+     *     interrupted, and the thread stays interrupted; the load continues in both cases
+     */
+    LoadedProgram require(Duration limit) {
+        LoadedProgram now = loaded;
+        return now != null ? now : outcome(requireAsync(), limit);
+    }
+
+    /** Returns the program, or the load on another thread, which begins unless in progress. The caller must not complete the future. */
+    CompletableFuture<LoadedProgram> requireAsync() {
+        return begin(load -> CallThreads.forNativeWaits("iree4j-load " + source().name(), load)
+                .start());
+    }
+
+    private CompletableFuture<LoadedProgram> begin(Executor loader) {
         LoadedProgram now = loaded;
         if (now != null) {
-            return now;
+            return CompletableFuture.completedFuture(now);
         }
+        CompletableFuture<LoadedProgram> outcome = new CompletableFuture<>();
+        synchronized (this) {
+            if (awaited != null) {
+                return awaited;
+            }
+            awaited = outcome;
+        }
+        try {
+            requireLoadable();
+            loader.execute(() -> finish(outcome));
+        } catch (RuntimeException | Error e) { // also without memory for a thread
+            end(outcome, null, e);
+        }
+        return outcome;
+    }
+
+    private void finish(CompletableFuture<LoadedProgram> outcome) {
+        try {
+            end(outcome, loadIfNecessary(), null);
+        } catch (ProgramLoadException e) {
+            StatusCode code = e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.UNAVAILABLE;
+            end(outcome, null, new IreeException(code, String.valueOf(e.getMessage()), e));
+        } catch (RuntimeException | Error e) {
+            end(outcome, null, e);
+        }
+    }
+
+    private void end(
+            CompletableFuture<LoadedProgram> outcome, @Nullable LoadedProgram program, @Nullable Throwable failure) {
+        synchronized (this) {
+            awaited = null; // before the end is known: callers knowing a failure may begin another load
+        }
+        if (failure == null) {
+            outcome.complete(program);
+        } else {
+            outcome.completeExceptionally(failure);
+        }
+    }
+
+    private LoadedProgram loadIfNecessary() {
         lock.lock();
         try {
-            now = loaded;
+            LoadedProgram now = loaded;
             if (now != null) {
                 return now;
             }
-            Throwable failure = status.failure();
-            if (failure != null) {
-                throw new IreeException(
-                        StatusCode.FAILED_PRECONDITION,
-                        "program %s is not available: %s; correct that and load it again"
-                                .formatted(source().describe(), failure.getMessage()),
-                        failure);
-            }
-            if (!wanted) {
-                throw programs.unloaded(source());
-            }
-            try {
-                return load(source(), false);
-            } catch (ProgramLoadException e) {
-                throw new IreeException(
-                        e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.UNAVAILABLE,
-                        String.valueOf(e.getMessage()),
-                        e);
-            }
+            requireLoadable();
+            return load(source(), false);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Fails when a call must not load the program. */
+    private void requireLoadable() {
+        programs.requireServing(source());
+        ProgramStatus now = status;
+        if (now.state() == ProgramState.FAILED) {
+            Throwable failure = now.failure();
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "program %s is not available: %s; correct that and load it again"
+                            .formatted(source().describe(), failure == null ? "" : failure.getMessage()),
+                    failure);
+        }
+        if (now.state() == ProgramState.UNLOADED && !wanted) {
+            throw programs.unloaded(source());
+        }
+    }
+
+    private LoadedProgram outcome(CompletableFuture<LoadedProgram> load, Duration limit) {
+        if (!load.isDone() && lock.isHeldByCurrentThread()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "program %s is needed for loading the same program; look it up later, with an 'ObjectProvider'"
+                            .formatted(source().describe()));
+        }
+        try {
+            return load.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "interrupted while program %s is loaded; loading continues".formatted(source().describe()),
+                    e);
+        } catch (TimeoutException e) {
+            throw new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "program %s is still being loaded (%s) after a wait of %d ms, the limit; loading continues, try again later"
+                            .formatted(source().describe(), status.step(), limit.toMillis()),
+                    e);
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        }
+    }
+
+    /** Makes a failure with the stack of the waiting caller; the original failure is the cause. */
+    private static IreeException failure(@Nullable Throwable cause) {
+        return cause instanceof IreeException e
+                ? new IreeException(e.code(), e.getMessage(), e)
+                : new IreeException(StatusCode.INTERNAL, "loading failed: " + cause, cause);
     }
 
     /** Loads the program anew; the current program, if any, serves until then, and stays if loading fails. */
@@ -100,7 +211,8 @@ final class ProgramSlot {
                 fresh = checked(programs.open(source, new Report(source), copy));
             } catch (RuntimeException | Error e) {
                 if (before == null) {
-                    become(source, ProgramState.FAILED, since(start), e, List.of());
+                    ProgramState state = endedEarly(e) ? ProgramState.UNLOADED : ProgramState.FAILED;
+                    become(source, state, since(start), e, List.of());
                 } else {
                     become(before.source(), ProgramState.READY, since(start), e, changes);
                 }
@@ -117,6 +229,13 @@ final class ProgramSlot {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Returns whether a load was cancelled or late: another load may succeed. */
+    private static boolean endedEarly(Throwable failure) {
+        return failure instanceof ProgramLoadException
+                && failure.getCause() instanceof IreeException cause
+                && (cause.code() == StatusCode.CANCELLED || cause.code() == StatusCode.DEADLINE_EXCEEDED);
     }
 
     private LoadedProgram checked(LoadedProgram fresh) {
@@ -192,6 +311,13 @@ final class ProgramSlot {
 
     /** Closes the program for good, within the remaining time in nanoseconds: a load in progress may never end. */
     void close(long nanos) {
+        CompletableFuture<LoadedProgram> load;
+        synchronized (this) {
+            load = awaited;
+        }
+        if (load != null) {
+            load.completeExceptionally(programs.unloaded(source())); // calls do not wait for a load that may never end
+        }
         boolean locked = false;
         try {
             locked = lock.tryLock()

@@ -2,7 +2,7 @@ package io.github.iree4j.spring;
 
 /** Lifecycle state of a program. */
 public enum ProgramState {
-    /** Known but not loaded: lazy and not yet called, or unloaded. */
+    /** Known but not loaded: lazy and not yet called, unloaded, or the load was cancelled or late. */
     UNLOADED,
     /** Files are being read, verified and linked. */
     LOADING,

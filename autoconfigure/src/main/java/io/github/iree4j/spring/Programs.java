@@ -7,10 +7,12 @@ import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,9 @@ import org.springframework.core.io.ResourceLoader;
  * happen before the runtime is closed. Thread-safe; unloading a program lets calls in flight finish first.
  */
 public final class Programs implements AutoCloseable {
+
+    /** Time for a late load to end. */
+    private static final Duration ENDING = Duration.ofSeconds(5);
 
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
@@ -210,6 +215,11 @@ public final class Programs implements AutoCloseable {
         return retired.nameOf(program);
     }
 
+    /** Returns the time after which every load has ended, unless a load does not react to its end; practically forever without a limit. */
+    Duration longestLoad() {
+        return loadTimeout.isZero() ? ChronoUnit.FOREVER.getDuration() : loadTimeout.plus(ENDING);
+    }
+
     /** Returns the failure for calls of an unloaded program. */
     IreeException unloaded(ProgramSource source) {
         return closed
@@ -381,7 +391,8 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Returns a known program; loads the program unless already loaded, and waits for the load.
+     * Returns a known program; loads the program on this thread unless already loaded or being loaded, and waits for
+     * the load. An interrupt ends a load on this thread.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
@@ -391,6 +402,22 @@ public final class Programs implements AutoCloseable {
      */
     public LoadedProgram require(String name, @Nullable String version) {
         return programs.require(name, version).require();
+    }
+
+    /**
+     * Returns a known program; begins to load the program on another thread unless already loaded or being loaded. The
+     * load belongs to this registry and continues whatever becomes of the future.
+     *
+     * @param name the program's name
+     * @param version the program's version; null for the latest
+     * @return the program, or an {@link IreeException} as thrown by {@link #require}
+     */
+    public CompletableFuture<LoadedProgram> requireAsync(String name, @Nullable String version) {
+        try {
+            return programs.require(name, version).requireAsync().copy();
+        } catch (IreeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /**
@@ -511,7 +538,8 @@ public final class Programs implements AutoCloseable {
 
     /**
      * Locates the function for a call: of a version, on a device, of the instance with the fewest calls in flight.
-     * Loads a known program that was never loaded, and waits for the load.
+     * Begins to load a known program that was never loaded, and waits for the load. An interrupt of this thread ends
+     * the wait with CANCELLED, and leaves the load as it is.
      *
      * @param name the program's name, a dot, the function's name
      * @param version the program's version; null for the latest
@@ -522,6 +550,11 @@ public final class Programs implements AutoCloseable {
      *     stopping; the load failure when loading now fails
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
+        return locate(name, version, device, longestLoad());
+    }
+
+    /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a limit of the wait for a load. */
+    LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Duration limit) {
         if (draining) {
             throw new IreeException(
                     StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));
@@ -529,7 +562,7 @@ public final class Programs implements AutoCloseable {
         for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
             String program = name.substring(0, dot);
             if (programs.contains(program)) {
-                LoadedProgram loaded = require(program, version);
+                LoadedProgram loaded = programs.require(program, version).require(limit);
                 return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(dot + 1)));
             }
         }

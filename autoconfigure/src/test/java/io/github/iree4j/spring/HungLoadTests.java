@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
+import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -17,8 +18,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,15 +109,7 @@ class HungLoadTests {
         CountDownLatch go = new CountDownLatch(1);
         Programs stuck = programs(options -> {
             entered.countDown();
-            boolean over = false;
-            while (!over) {
-                try {
-                    go.await();
-                    over = true;
-                } catch (InterruptedException e) {
-                    // as code that takes no interrupt
-                }
-            }
+            awaitWithoutInterrupts(go);
         });
         stuck.limitClosing(Duration.ofMillis(50));
         CompletableFuture<Throwable> end = new CompletableFuture<>();
@@ -132,6 +128,88 @@ class HungLoadTests {
         assertThat(end.join()).isInstanceOf(IreeException.class);
         assertThat(runtime.programs()).isEmpty();
         assertThat(stuck.find("counter")).isEmpty();
+    }
+
+    @Test
+    void callerThatLeavesDoesNotEndTheLoad() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        CompletableFuture<StatusCode> end = new CompletableFuture<>();
+        Thread caller = Thread.ofVirtual().start(() -> end.complete(codeOf(() -> programs.locate("counter.next"))));
+        hung.awaitReader();
+        caller.interrupt();
+        assertThat(assertTimeoutPreemptively(SOON, end::join)).isEqualTo(StatusCode.CANCELLED);
+        assertThat(state()).isEqualTo(ProgramState.LOADING);
+        hung.answer();
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void nextCallLoadsAProgramWhoseLoadWasLate() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        programs.limitLoading(Duration.ofMillis(200));
+        assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(() -> programs.locate("counter.next"))))
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(state()).isEqualTo(ProgramState.UNLOADED);
+        assertThat(programs.statuses().getFirst().failure()).hasMessageContaining("loading took longer than PT0.2S");
+        hung.answer();
+        programs.limitLoading(Duration.ZERO);
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void nextCallLoadsAProgramWhoseLoadWasCancelled() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        CompletableFuture<LoadedProgram> load = programs.requireAsync("counter", null);
+        hung.awaitReader();
+        assertThat(programs.cancelLoads()).isEqualTo(1);
+        assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(load::join))).isEqualTo(StatusCode.CANCELLED);
+        hung.answer();
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void callWaitsForALoadUntilTheDeadlineOfTheCall() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        InvocationSpec call =
+                new InvocationService(programs).request("counter.next").deadline(Duration.ofMillis(50));
+        assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(call::invoke))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(state()).isEqualTo(ProgramState.LOADING);
+        hung.answer();
+        assertThat(next()).isEqualTo(1);
+    }
+
+    /** The first future is cancelled, which ends neither the load nor the second. */
+    @Test
+    void callsShareOneLoadWhichIsNotTheirs() throws Exception {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        CompletableFuture<LoadedProgram> first = programs.requireAsync("counter", null);
+        CompletableFuture<LoadedProgram> second = programs.requireAsync("counter", null);
+        hung.awaitReader();
+        assertThat(first.cancel(true)).isTrue();
+        hung.answer();
+        assertThat(second.get(1, TimeUnit.MINUTES))
+                .isSameAs(programs.find("counter").orElseThrow());
+    }
+
+    @Test
+    void closingEndsTheWaitForALoadThatDoesNotEnd() throws InterruptedException {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CompletableFuture<Thread> loader = new CompletableFuture<>();
+        Programs stuck = programs(options -> {
+            loader.complete(Thread.currentThread());
+            entered.countDown();
+            awaitWithoutInterrupts(go);
+        });
+        stuck.limitClosing(Duration.ofMillis(50));
+        stuck.define(ProgramSource.of("counter", counter));
+        CompletableFuture<StatusCode> end = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> end.complete(codeOf(() -> stuck.locate("counter.next"))));
+        entered.await();
+        assertTimeoutPreemptively(SOON, stuck::close);
+        assertThat(assertTimeoutPreemptively(SOON, end::join)).isEqualTo(StatusCode.UNAVAILABLE);
+        go.countDown();
+        loader.join().join();
     }
 
     @Test
@@ -178,6 +256,34 @@ class HungLoadTests {
             }
         }
         assertThat(Files.exists(pipe)).isTrue();
+    }
+
+    /** Waits as code that takes no interrupt. */
+    private static void awaitWithoutInterrupts(CountDownLatch latch) {
+        boolean over = false;
+        while (!over) {
+            try {
+                latch.await();
+                over = true;
+            } catch (InterruptedException e) {
+                // goes on
+            }
+        }
+    }
+
+    private static StatusCode codeOf(Supplier<?> failing) {
+        try {
+            failing.get();
+        } catch (IreeException e) {
+            return e.code();
+        } catch (CompletionException e) {
+            return ((IreeException) e.getCause()).code();
+        }
+        throw new AssertionError("no failure");
+    }
+
+    private ProgramState state() {
+        return programs.statuses().getFirst().state();
     }
 
     private int next() {

@@ -64,7 +64,11 @@ final class ProgramStatusLog {
 
     private void note(String name, ProgramStatus status) {
         String message = switch (status.state()) {
-            case UNLOADED -> "unloaded";
+            case UNLOADED ->
+                status.failure() == null
+                        ? "unloaded"
+                        : "not loaded, the next call loads it: "
+                                + status.failure().getMessage();
             case LOADING -> "loading from '%s'".formatted(status.source().location());
             case WARMING_UP -> "warming up";
             case READY ->
@@ -85,7 +89,7 @@ final class ProgramStatusLog {
         boolean reloadFailed = status.state() == ProgramState.READY && status.failure() != null;
         String type = reloadFailed ? "reload-failed" : status.state().name().toLowerCase(Locale.ROOT);
         events.add("program." + type, name, message);
-        log.atLevel(reloadFailed || status.state() == ProgramState.FAILED ? Level.WARN : Level.INFO)
+        log.atLevel(status.failure() != null ? Level.WARN : Level.INFO)
                 .addKeyValue(MODULE, name)
                 .addKeyValue("iree.state", status.state())
                 .log("program {} {}", name, message);

@@ -27,7 +27,7 @@ public final class ProgramLoadMetrics implements ApplicationListener<ProgramStat
     @Override
     public void onApplicationEvent(ProgramStatusEvent event) {
         ProgramStatus status = event.status();
-        boolean over = status.state() == ProgramState.READY || status.state() == ProgramState.FAILED;
+        boolean over = status.state() == ProgramState.READY || status.failure() != null;
         MeterRegistry target = over ? registry.get() : null;
         if (target != null) {
             Timer.builder(IreeMeters.MODULE_LOAD.getName())

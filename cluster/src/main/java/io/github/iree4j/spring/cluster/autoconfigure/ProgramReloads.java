@@ -131,6 +131,6 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
                 ? loaded.get().instances().stream()
                         .flatMap(each -> each.devices().stream())
                         .anyMatch(device -> device.failure() != null)
-                : status.state() == ProgramState.FAILED;
+                : status.failure() != null;
     }
 }

@@ -44,7 +44,9 @@ public final class HttpStatuses {
         if (failure.detail(NeverFits.class) != null) {
             return HttpStatus.CONTENT_TOO_LARGE;
         }
-        return failure.detail(RetryLater.class) != null ? HttpStatus.TOO_MANY_REQUESTS : of(failure.code());
+        return failure.code() == StatusCode.RESOURCE_EXHAUSTED && failure.detail(RetryLater.class) != null
+                ? HttpStatus.TOO_MANY_REQUESTS
+                : of(failure.code());
     }
 
     /**

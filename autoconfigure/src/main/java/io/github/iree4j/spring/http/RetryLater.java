@@ -4,9 +4,9 @@ import io.github.iree4j.status.FailureDetail;
 import java.time.Duration;
 
 /**
- * Reports that a request was refused because too many requests wait.
+ * Reports that a request was refused because too many requests wait, or the model is being loaded.
  *
- * @param after the time in which all currently waiting requests will probably have been served
+ * @param after the time in which all currently waiting requests will probably have been served, or the model loaded
  */
 public record RetryLater(Duration after) implements FailureDetail {
 

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the calls requested by {@code ModelInferRequest}s. Blocks only to load a lazy program. */
+/** Makes the calls requested by {@code ModelInferRequest}s. Blocks only briefly, while a lazy program is loaded. */
 final class GrpcInference {
 
     /** Maximum length of a message in any implementation, in bytes. */
@@ -42,13 +42,18 @@ final class GrpcInference {
     /** Begins an inference; the body is closed with the answer, or on failure. */
     GrpcWork begin(InputStream message, Arrived arrived) throws IOException {
         protocol.line().checkRoom();
+        Deadline deadline = Context.current().getDeadline();
+        Duration wait = limit(options.maxWait(), deadline);
         Request request = new GrpcRequestReader(
-                        models, new Charged(message, arrived, options.maxRequestSize()), Long.MAX_VALUE, arrived.body())
+                        models,
+                        wait == null ? options.maxWait() : wait,
+                        new Charged(message, arrived, options.maxRequestSize()),
+                        Long.MAX_VALUE,
+                        arrived.body())
                 .read();
         Started started = null;
         try {
-            Duration limit =
-                    limit(request.inference().timeout(), Context.current().getDeadline());
+            Duration limit = limit(request.inference().timeout(), deadline);
             started = new Started(
                     request, arrived.body(), limit, protocol.join(request.served(), request.inference(), limit));
         } finally {

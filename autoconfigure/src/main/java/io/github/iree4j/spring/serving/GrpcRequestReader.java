@@ -24,6 +24,7 @@ final class GrpcRequestReader {
     private static final int MAX_VALUES = 1024;
 
     private final ServedModels models;
+    private final Duration wait;
     private final ProtoReader message;
     private final LimitedBody body;
     private final List<GrpcInput> inputs = new ArrayList<>();
@@ -51,12 +52,14 @@ final class GrpcRequestReader {
      * Creates a reader of a request.
      *
      * @param models the models available to the request
+     * @param wait the maximum wait for a model being loaded
      * @param in the message
      * @param length an upper bound of the message's length in bytes
      * @param body is charged for memory besides the message's own
      */
-    GrpcRequestReader(ServedModels models, InputStream in, long length, LimitedBody body) {
+    GrpcRequestReader(ServedModels models, Duration wait, InputStream in, long length, LimitedBody body) {
         this.models = models;
+        this.wait = wait;
         this.message = new ProtoReader("request", in, length);
         this.body = body;
     }
@@ -109,7 +112,8 @@ final class GrpcRequestReader {
     private Served served() {
         Served found = served;
         if (found == null) {
-            found = models.find(model, version.isEmpty() ? null : version);
+            Duration limit = timeout != null && timeout.compareTo(wait) < 0 ? timeout : wait;
+            found = models.find(model, version.isEmpty() ? null : version, limit);
             served = found;
         }
         return found;

@@ -24,8 +24,8 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The protocol, independent of the web stack. Looking up a model may load the model, and inference blocks; other
- * operations do not block.
+ * The protocol, independent of the web stack. Looking up a model may wait for a load, at most as long as a request waits
+ * for a place, and inference blocks; other operations do not block.
  */
 final class OpenInference {
 
@@ -139,7 +139,7 @@ final class OpenInference {
     }
 
     ModelMetadata model(String model, @Nullable String version) {
-        Served served = models.find(model, version);
+        Served served = models.find(model, version, options.maxWait());
         return new ModelMetadata(
                 served.name(),
                 models.versions(model),
@@ -149,7 +149,7 @@ final class OpenInference {
     }
 
     ModelConfiguration configuration(String model, @Nullable String version) {
-        return ModelConfiguration.of(models.find(model, version), PLATFORM);
+        return ModelConfiguration.of(models.find(model, version, options.maxWait()), PLATFORM);
     }
 
     private static List<TensorMetadata> metadata(Served served, List<ValueDeclaration> values, String otherwise) {
@@ -217,7 +217,7 @@ final class OpenInference {
             Inference.Responder responder)
             throws IOException {
         line.checkRoom();
-        Served served = models.find(model, version);
+        Served served = models.find(model, version, options.maxWait());
         head.requirePlain();
         LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), BodyLimits.SIZE);
         InferenceRequest request = null;

@@ -7,12 +7,20 @@ import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.Programs.LocatedFunction;
+import io.github.iree4j.spring.http.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,9 +34,16 @@ public final class ServedModels {
 
     private static final String WITH_FENCES = "$async";
 
+    /** Maximum number of requests waiting for loads at once, each with a thread of a server. */
+    private static final int AWAITING_LOADS = 4;
+
+    /** The shortest time after which another attempt is worthwhile. */
+    private static final Duration SOON = Duration.ofSeconds(1);
+
     private final Programs programs;
     private final Map<String, String> functions;
     private final Map<String, Set<String>> strings;
+    private final Semaphore awaitingLoads = new Semaphore(AWAITING_LOADS);
 
     /**
      * A function served as a model.
@@ -140,24 +155,67 @@ public final class ServedModels {
     }
 
     /**
-     * Finds the function serving a model, for a call. Loads a lazy program.
+     * Finds the function serving a model, for a request. Begins to load a lazy program, and waits for the load only
+     * briefly: waiting requests hold threads of servers. Requests beyond {@value #AWAITING_LOADS} do not wait.
      *
      * @param model the model's name
      * @param version the model's version; null for the latest loaded version
-     * @throws IreeException NOT_FOUND when there is no such model; UNAVAILABLE when the model is not loaded yet
+     * @param limit the maximum wait for a load
+     * @throws IreeException NOT_FOUND when there is no such model; UNAVAILABLE when the model is not loaded yet, with
+     *     the time for another attempt; the load continues
      */
-    Served find(String model, @Nullable String version) {
+    Served find(String model, @Nullable String version, Duration limit) {
         String program = programOf(model);
         if (version != null) {
             isReady(model, version); // throws if there is no such version
         }
-        LoadedProgram loaded = programs.require(program, version);
+        LoadedProgram loaded = loaded(program, version, limit);
         String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
         checkOnce(program, loaded, function);
         return new Served(
                 model,
                 programs.locate(program + "." + function, version, null),
                 strings.getOrDefault(program, Set.of()));
+    }
+
+    private LoadedProgram loaded(String program, @Nullable String version, Duration limit) {
+        CompletableFuture<LoadedProgram> load = programs.requireAsync(program, version);
+        boolean waits = !load.isDone() && awaitingLoads.tryAcquire();
+        try {
+            return load.get(waits ? TimeUnit.NANOSECONDS.convert(limit) : 0, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw beingLoaded(program, version, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED, "the client has gone while model '%s' is loaded".formatted(program), e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IreeException failure
+                    ? new IreeException(failure.code(), failure.getMessage(), failure)
+                    : new IreeException(
+                            StatusCode.INTERNAL, "model '%s' could not be loaded".formatted(program), e.getCause());
+        } finally {
+            if (waits) {
+                awaitingLoads.release();
+            }
+        }
+    }
+
+    /** Makes the refusal of a request while a model is loaded. A load that has taken long may well take as long again. */
+    private IreeException beingLoaded(String program, @Nullable String version, TimeoutException cause) {
+        Duration loading = programs.versions(program).stream()
+                .filter(status -> version == null || status.source().version().equals(version))
+                .filter(status -> status.state() == ProgramState.LOADING || status.state() == ProgramState.WARMING_UP)
+                .map(status -> Duration.between(status.since(), Instant.now()))
+                .findFirst()
+                .orElse(Duration.ZERO);
+        RetryLater later = new RetryLater(loading.compareTo(SOON) < 0 ? SOON : loading);
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "model '%s' is being loaded, for %d ms so far; try again in %d s"
+                        .formatted(program, loading.toMillis(), later.seconds()),
+                cause,
+                later);
     }
 
     private String functionOf(String program, LoadedProgram loaded) {

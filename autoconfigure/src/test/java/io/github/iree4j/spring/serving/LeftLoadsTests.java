@@ -1,0 +1,96 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.HungFile;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.RetryLater;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.io.DefaultResourceLoader;
+import reactor.core.Disposable;
+
+/** Loads begun by requests that do not wait for the end of the load. */
+@Timeout(120)
+class LeftLoadsTests {
+
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    @TempDir
+    Path directory;
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private HungFile hung;
+    private Programs programs;
+    private ServedModels models;
+
+    @BeforeEach
+    void assemble() throws IOException {
+        hung = new HungFile(TestModules.counter(directory));
+        DefaultResourceLoader resources = new DefaultResourceLoader();
+        resources.addProtocolResolver(hung.resolver());
+        programs = new Programs(runtime, resources);
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        models = new ServedModels(programs, Map.of(), Map.of());
+    }
+
+    @AfterEach
+    void close() {
+        programs.close();
+        runtime.close();
+    }
+
+    private ProgramState state() {
+        return programs.statuses().getFirst().state();
+    }
+
+    @Test
+    void clientThatDisconnectsDoesNotEndTheLoad() throws Exception {
+        CompletableFuture<StatusCode> end = new CompletableFuture<>();
+        Disposable request = ReactiveBody.blocking(() -> {
+                    try {
+                        return models.find("counter", null, LONG);
+                    } catch (IreeException e) {
+                        end.complete(e.code());
+                        throw e;
+                    }
+                })
+                .subscribe();
+        hung.awaitReader();
+        request.dispose();
+        assertThat(end.get(1, TimeUnit.MINUTES)).isEqualTo(StatusCode.CANCELLED);
+        assertThat(state()).isEqualTo(ProgramState.LOADING);
+        hung.answer();
+        assertThat(models.find("counter", null, LONG).function().name()).isEqualTo("next");
+    }
+
+    @Test
+    void requestThatHasWaitedLongEnoughIsToldWhenToComeAgain() throws Exception {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> models.find("counter", null, Duration.ofMillis(20)))
+                .withMessageContaining("model 'counter' is being loaded")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
+                .satisfies(e ->
+                        assertThat(e.detail(RetryLater.class).after()).isGreaterThanOrEqualTo(Duration.ofSeconds(1)));
+        hung.awaitReader();
+        assertThat(state()).isEqualTo(ProgramState.LOADING);
+        hung.answer();
+        assertThat(models.find("counter", null, LONG).function().name()).isEqualTo("next");
+    }
+}

@@ -357,6 +357,7 @@ public final class IreeAutoConfiguration {
             Programs programs,
             IreeEvents events,
             IreeProperties properties,
+            ObjectProvider<ReadinessGate> gate,
             ApplicationEventPublisher publisher,
             Environment environment) {
         SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler();
@@ -371,6 +372,7 @@ public final class IreeAutoConfiguration {
                 publisher,
                 scheduler,
                 System::nanoTime,
+                refuse -> gate.ifAvailable(each -> each.refuse(refuse)),
                 properties.loading().onChange() == OnChange.RELOAD
                         ? new ChangedFileReload(programs, executor("iree-reload-", environment))
                         : _ -> {});

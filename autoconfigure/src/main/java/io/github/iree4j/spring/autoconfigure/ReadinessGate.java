@@ -14,27 +14,24 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Keeps the application from accepting traffic while programs are loaded in the background: when the application
- * reports readiness too early, this gate reverts the state to refusing traffic, and to accepting once all programs are
- * ready.
+ * Decides whether the application accepts traffic: only when the application itself does, as started and as told by
+ * operators, all programs loaded in the background have become ready, and the watchdog does not refuse traffic. All
+ * other publishers of the readiness state count as the application itself; the last published state holds. Publishes
+ * the decision where the decision differs from the state.
  */
 final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
 
-    private final ApplicationAvailability availability;
     private final ObjectProvider<Programs> programs;
     private final List<String> awaited;
     private final ApplicationEventPublisher publisher;
-    /**
-     * The state published by this gate. Publishing takes a while, during which other threads may find the programs
-     * ready.
-     */
-    private enum Hold {
-        NONE,
-        SAYING_SO,
-        HELD
-    }
 
-    private Hold hold = Hold.NONE; // guarded by this
+    // Guarded by this.
+    private boolean accepted; // by the application itself
+    private boolean loading; // programs in the background; false for good once all are ready
+    private boolean refused; // by the watchdog
+    private ReadinessState state; // as last published, by anybody
+    /** Whether a thread publishes, which also publishes later decisions: other threads may change the conditions meanwhile. */
+    private boolean publishing;
 
     /**
      * Creates a gate.
@@ -47,48 +44,72 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
             ObjectProvider<Programs> programs,
             List<String> awaited,
             ApplicationEventPublisher publisher) {
-        this.availability = availability;
         this.programs = programs;
         this.awaited = awaited;
         this.publisher = publisher;
+        this.state = availability.getReadinessState();
+        this.accepted = state == ReadinessState.ACCEPTING_TRAFFIC;
+        this.loading = !awaited.isEmpty();
     }
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
         if (event instanceof AvailabilityChangeEvent<?> change
-                && change.getState() == ReadinessState.ACCEPTING_TRAFFIC
+                && change.getState() instanceof ReadinessState other
                 && change.getSource() != this) {
-            holdUnlessReady();
+            synchronized (this) {
+                state = other;
+                accepted = other == ReadinessState.ACCEPTING_TRAFFIC;
+            }
+            publish();
         } else if (event instanceof ProgramStatusEvent program
                 && program.status().state() == ProgramState.READY) {
-            releaseIfReady();
+            publish();
         }
     }
 
-    private void holdUnlessReady() {
+    /** Sets whether the watchdog refuses traffic. */
+    void refuse(boolean refuse) {
         synchronized (this) {
-            if (isReady()) {
-                return;
-            }
-            hold = Hold.SAYING_SO;
+            refused = refuse;
         }
-        AvailabilityChangeEvent.publish(publisher, this, ReadinessState.REFUSING_TRAFFIC);
-        synchronized (this) {
-            hold = Hold.HELD;
-        }
-        releaseIfReady(); // programs may have become ready in between, when no other thread could release the gate
+        publish();
     }
 
-    private void releaseIfReady() {
+    private void publish() {
         synchronized (this) {
-            if (hold != Hold.HELD || !isReady()) {
+            if (publishing) {
                 return;
             }
-            hold = Hold.NONE;
+            publishing = true;
         }
-        if (availability.getReadinessState() == ReadinessState.REFUSING_TRAFFIC) {
-            AvailabilityChangeEvent.publish(publisher, this, ReadinessState.ACCEPTING_TRAFFIC);
+        boolean over = false;
+        try {
+            while (!over) {
+                ReadinessState next;
+                synchronized (this) {
+                    next = decide();
+                    over = next == state;
+                    publishing = !over;
+                    state = next;
+                }
+                if (!over) {
+                    AvailabilityChangeEvent.publish(publisher, this, next); // without the lock: listeners may wait
+                }
+            }
+        } finally {
+            if (!over) {
+                synchronized (this) {
+                    publishing = false;
+                }
+            }
         }
+    }
+
+    /** Looks at the programs only once the application has started: the registry is created earlier. */
+    private ReadinessState decide() {
+        loading = loading && !(accepted && isReady());
+        return accepted && !loading && !refused ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC;
     }
 
     private boolean isReady() {

@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
-import org.springframework.boot.availability.AvailabilityChangeEvent;
-import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
@@ -46,6 +44,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private final ApplicationEventPublisher publisher;
     private final SimpleAsyncTaskScheduler scheduler;
     private final LongSupplier clock;
+    private final Consumer<Boolean> refusal;
     private final Consumer<ChangedFile> settled;
 
     private volatile List<Problem> problems = List.of();
@@ -66,6 +65,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
      * @param interval the time between looks
      * @param scheduler runs the looks; closed with the watchdog
      * @param clock nanoseconds
+     * @param refusal called at each change with whether the application has to refuse traffic
      * @param settled called with a changed file, once the file has stayed the same for {@value #SETTLED} looks, and
      *     every {@value #AGAIN} looks while the file stays the same; returns at once
      */
@@ -77,7 +77,9 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
             ApplicationEventPublisher publisher,
             SimpleAsyncTaskScheduler scheduler,
             LongSupplier clock,
+            Consumer<Boolean> refusal,
             Consumer<ChangedFile> settled) {
+        this.refusal = refusal;
         this.settled = settled;
         this.finder = finder;
         this.after = after;
@@ -142,8 +144,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private void refuseTraffic(boolean refuse) {
         if (refuse != refusing) {
             refusing = refuse;
-            AvailabilityChangeEvent.publish(
-                    publisher, this, refuse ? ReadinessState.REFUSING_TRAFFIC : ReadinessState.ACCEPTING_TRAFFIC);
+            refusal.accept(refuse);
         }
     }
 

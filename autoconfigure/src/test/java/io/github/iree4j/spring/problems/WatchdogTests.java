@@ -33,8 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.availability.AvailabilityChangeEvent;
-import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.DefaultResourceLoader;
@@ -53,6 +51,7 @@ class WatchdogTests {
     private final InvocationService invocations = new InvocationService(programs);
     private final IreeEvents events = new IreeEvents();
     private final List<Object> published = new ArrayList<>();
+    private final List<Boolean> refusals = new ArrayList<>();
     private final AtomicLong clock = new AtomicLong();
     private final List<ChangedFile> settled = new ArrayList<>();
     private final Watchdog watchdog = new Watchdog(
@@ -63,6 +62,7 @@ class WatchdogTests {
             published::add,
             new SimpleAsyncTaskScheduler(),
             clock::get,
+            refusals::add,
             this::settle);
 
     private void settle(ChangedFile changed) {
@@ -80,16 +80,6 @@ class WatchdogTests {
                 .filter(each -> each instanceof ProblemEvent)
                 .map(each -> (ProblemEvent) each)
                 .toList();
-    }
-
-    private List<Object> readiness() {
-        List<Object> states = new ArrayList<>();
-        for (Object each : published) {
-            if (each instanceof AvailabilityChangeEvent<?> change) {
-                states.add(change.getState());
-            }
-        }
-        return states;
     }
 
     /** Returns once so many calls are there and none of them runs, so that what the next look finds does not change. */
@@ -197,12 +187,12 @@ class WatchdogTests {
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             patient.look();
             assertThat(patient.isStalled()).isTrue();
-            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC);
+            assertThat(refusals).containsExactly(true);
             timeline.semaphore().signal(3);
             call.join().close();
             patient.look();
             assertThat(patient.isStalled()).isFalse();
-            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+            assertThat(refusals).containsExactly(true, false);
         }
     }
 
@@ -221,7 +211,7 @@ class WatchdogTests {
             clock.addAndGet(Duration.ofMinutes(5).toNanos());
             patient.look();
             assertThat(patient.isStalled()).isFalse();
-            assertThat(readiness()).isEmpty();
+            assertThat(refusals).isEmpty();
             programs.unload("adding", null);
             patient.look();
             assertThat(patient.isStalled()).isTrue();
@@ -229,7 +219,7 @@ class WatchdogTests {
             programs.load("adding", null);
             patient.look();
             assertThat(patient.isStalled()).isFalse();
-            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+            assertThat(refusals).containsExactly(true, false);
             timeline.semaphore().signal(3);
             call.join().close();
         }
@@ -250,7 +240,7 @@ class WatchdogTests {
             timeline.semaphore().signal(3);
             call.join().close();
         }
-        assertThat(readiness()).isEmpty();
+        assertThat(refusals).isEmpty();
     }
 
     private CompletableFuture<Results> forgotten(Fence never) {
@@ -326,6 +316,7 @@ class WatchdogTests {
                 published::add,
                 new SimpleAsyncTaskScheduler(),
                 clock::get,
+                refusals::add,
                 _ -> {});
     }
 
@@ -347,7 +338,7 @@ class WatchdogTests {
         }
         behind.cancel(true);
         call.cancel(true);
-        assertThat(readiness()).isEmpty();
+        assertThat(refusals).isEmpty();
     }
 
     private void awaitRunning() {
@@ -391,21 +382,21 @@ class WatchdogTests {
             go.countDown();
             call.join().close();
         }
-        assertThat(readiness()).isEmpty();
+        assertThat(refusals).isEmpty();
     }
 
     @Test
     void theApplicationIsNotReadyWhileTheFileOfAProgramIsChanged() throws Exception {
         Path weights = loadWeighing();
         watchdog.look();
-        assertThat(readiness()).isEmpty();
+        assertThat(refusals).isEmpty();
         Files.write(weights, new byte[1], StandardOpenOption.APPEND);
         watchdog.look();
         watchdog.look();
-        assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC);
+        assertThat(refusals).containsExactly(true);
         programs.load("weighing", null);
         watchdog.look();
-        assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+        assertThat(refusals).containsExactly(true, false);
     }
 
     @Test

@@ -67,12 +67,9 @@ final class ProgramSlot {
         return loaded;
     }
 
-    /**
-     * Returns the program, waiting for a load if necessary. Without a load in progress, this thread loads the program:
-     * the thread may hold locks of the application context which the creation of beans for the program needs.
-     */
-    LoadedProgram require() {
-        return outcome(begin(Runnable::run), programs.longestLoad());
+    /** Returns the program like {@link #require}, but begins a load on this thread, where an interrupt ends the load. */
+    LoadedProgram requireHere(Duration limit) {
+        return outcome(begin(Runnable::run), limit);
     }
 
     /**

@@ -7,7 +7,6 @@ import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,19 +26,15 @@ import org.springframework.core.io.ResourceLoader;
  */
 public final class Programs implements AutoCloseable {
 
-    /** Time for a late load to end. */
-    private static final Duration ENDING = Duration.ofSeconds(5);
-
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
     private final Integrity integrity;
     private final Consumer<ProgramStatus> listener;
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final KnownPrograms programs = new KnownPrograms();
-    private final CallsInFlight loads = new CallsInFlight();
+    private final Loads loads = new Loads();
     private final RetiredPrograms retired;
     private final InstanceChoice choice;
-    private volatile Duration loadTimeout = Duration.ZERO;
     private volatile Duration closing = Duration.ofSeconds(5);
     private volatile CallLimits callLimits = CallLimits.NONE;
     private final List<Consumer<? super LoadedProgram>> checks = new CopyOnWriteArrayList<>();
@@ -167,7 +162,7 @@ public final class Programs implements AutoCloseable {
      * @param timeout for each future load; zero for no limit, the default
      */
     public void limitLoading(Duration timeout) {
-        loadTimeout = timeout;
+        loads.limit(timeout);
     }
 
     /**
@@ -215,11 +210,6 @@ public final class Programs implements AutoCloseable {
         return retired.nameOf(program);
     }
 
-    /** Returns the time after which every load has ended, unless a load does not react to its end; practically forever without a limit. */
-    Duration longestLoad() {
-        return loadTimeout.isZero() ? ChronoUnit.FOREVER.getDuration() : loadTimeout.plus(ENDING);
-    }
-
     /** Returns the failure for calls of an unloaded program. */
     IreeException unloaded(ProgramSource source) {
         return closed
@@ -255,31 +245,10 @@ public final class Programs implements AutoCloseable {
 
     /** Loads a program within the time limit. */
     LoadedProgram open(ProgramSource source, ProgramOpening.Progress progress, boolean copy) {
-        Duration timeout = loadTimeout;
-        CallsInFlight.Here here = loads.begin(source.name(), "load", timeout.isZero() ? null : timeout);
-        try {
+        return loads.load(source, () -> {
             requireServing(source); // after the load was listed: cancelLoads() may have run earlier
-            LoadedProgram fresh = opening(source, progress).open(copy);
-            here.end();
-            return fresh;
-        } catch (ProgramLoadException e) {
-            here.end();
-            throw here.isLate()
-                    ? new ProgramLoadException(
-                            source,
-                            new IreeException(
-                                    StatusCode.DEADLINE_EXCEEDED,
-                                    "loading took longer than %s (%s); raise iree.loading.timeout if it may"
-                                            .formatted(timeout, e.getCause().getMessage()),
-                                    e))
-                    : e;
-        } catch (IreeException e) {
-            here.end();
-            throw new ProgramLoadException(source, e);
-        } catch (RuntimeException | Error e) {
-            here.end();
-            throw e;
-        }
+            return opening(source, progress).open(copy);
+        });
     }
 
     /**
@@ -391,8 +360,8 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Returns a known program; loads the program on this thread unless already loaded or being loaded, and waits for
-     * the load. An interrupt ends a load on this thread.
+     * Returns a known program; loads the program unless already loaded, and waits for the load. An interrupt of this
+     * thread ends the wait with CANCELLED, and leaves the load as it is.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
@@ -401,7 +370,21 @@ public final class Programs implements AutoCloseable {
      *     FAILED_PRECONDITION when an earlier load failed; the load failure when loading now fails
      */
     public LoadedProgram require(String name, @Nullable String version) {
-        return programs.require(name, version).require();
+        return programs.require(name, version).require(loads.longest());
+    }
+
+    /**
+     * Returns a known program like {@link #require}, but loads the program on this thread unless already being loaded:
+     * for a thread that holds locks of the application context while creating a bean, since loading may create beans
+     * too. An interrupt of this thread ends the load.
+     *
+     * @param name the program's name
+     * @param version the program's version; null for the latest
+     * @return the program
+     * @throws IreeException as {@link #require}
+     */
+    public LoadedProgram requireHere(String name, @Nullable String version) {
+        return programs.require(name, version).requireHere(loads.longest());
     }
 
     /**
@@ -550,7 +533,7 @@ public final class Programs implements AutoCloseable {
      *     stopping; the load failure when loading now fails
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
-        return locate(name, version, device, longestLoad());
+        return locate(name, version, device, loads.longest());
     }
 
     /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a limit of the wait for a load. */

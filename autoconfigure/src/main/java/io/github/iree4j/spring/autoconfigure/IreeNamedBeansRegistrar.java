@@ -133,7 +133,7 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
         }
 
         static Program program(String name, Programs programs) {
-            return programs.require(name, null).program();
+            return programs.requireHere(name, null).program();
         }
     }
 }

@@ -1,0 +1,66 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.function.Supplier;
+
+/** The loads in progress, each within a time limit. Thread-safe. */
+final class Loads {
+
+    /** Time for a late load to end. */
+    private static final Duration ENDING = Duration.ofSeconds(5);
+
+    private final CallsInFlight loads = new CallsInFlight();
+    private volatile Duration timeout = Duration.ZERO;
+
+    /** Limits each future load; zero for no limit. */
+    void limit(Duration most) {
+        timeout = most;
+    }
+
+    /** Returns the time after which every load has ended, unless a load does not react to its end; practically forever without a limit. */
+    Duration longest() {
+        return timeout.isZero() ? ChronoUnit.FOREVER.getDuration() : timeout.plus(ENDING);
+    }
+
+    /** Ends all loads soon, with CANCELLED; returns the number of ended loads. */
+    int cancel() {
+        return loads.cancel();
+    }
+
+    /**
+     * Loads a program on this thread.
+     *
+     * @param opening loads the program; ends when the thread is interrupted
+     * @throws ProgramLoadException when the program cannot be loaded, or not within the time limit
+     */
+    LoadedProgram load(ProgramSource source, Supplier<LoadedProgram> opening) {
+        Duration limit = timeout;
+        CallsInFlight.Here here = loads.begin(source.name(), "load", limit.isZero() ? null : limit);
+        try {
+            LoadedProgram fresh = opening.get();
+            here.end();
+            return fresh;
+        } catch (ProgramLoadException e) {
+            here.end();
+            throw here.isLate()
+                    ? new ProgramLoadException(
+                            source,
+                            new IreeException(
+                                    StatusCode.DEADLINE_EXCEEDED,
+                                    "loading took longer than %s (%s); raise iree.loading.timeout if it may"
+                                            .formatted(limit, e.getCause().getMessage()),
+                                    e))
+                    : e;
+        } catch (IreeException e) {
+            here.end();
+            throw new ProgramLoadException(source, e);
+        } catch (RuntimeException | Error e) {
+            here.end();
+            throw e;
+        }
+    }
+}

@@ -93,4 +93,17 @@ class LeftLoadsTests {
         hung.answer();
         assertThat(models.find("counter", null, LONG).function().name()).isEqualTo("next");
     }
+
+    @Test
+    void modelWhoseLoadWasLateDoesNotEndReadinessAndIsLoadedByTheNextRequest() throws Exception {
+        programs.limitLoading(Duration.ofMillis(50));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> models.find("counter", null, LONG))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+        assertThat(models.allReady()).isTrue();
+        hung.answer();
+        programs.limitLoading(Duration.ZERO);
+        assertThat(models.find("counter", null, LONG).function().name()).isEqualTo("next");
+        assertThat(models.allReady()).isTrue();
+    }
 }

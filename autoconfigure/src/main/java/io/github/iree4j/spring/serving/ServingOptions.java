@@ -7,8 +7,8 @@ import java.time.Duration;
  *
  * @param maxRequestSize maximum size of a request body in bytes
  * @param maxConcurrentRequests maximum number of inference requests computed at once
- * @param maxWait maximum wait of further requests for a place; zero or longer. Requests that would wait longer are
- *     refused with 429
+ * @param maxWait maximum wait of further requests for a place, and of requests for a model being loaded; zero or longer.
+ *     Requests that would wait longer for a place are refused with 429
  * @param repository whether the model repository extension is enabled and advertised
  */
 public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, Duration maxWait, boolean repository) {

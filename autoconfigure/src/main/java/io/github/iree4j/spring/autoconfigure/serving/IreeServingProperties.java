@@ -15,9 +15,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
  * @param maxConcurrentRequests Maximum number of inference requests computed at once; only requests with complete
  *     bodies count. Zero for half of the threads of a servlet container, 256 at most.
- * @param maxWait Maximum wait of further requests before computation. A request that would wait longer, judging by the
- *     rate at which other requests end, is refused with 429 before the body is read. Zero refuses all requests that
- *     would wait.
+ * @param maxWait Maximum wait of further requests before computation, and of requests for a model being loaded. A
+ *     request that would wait longer, judging by the rate at which other requests end, is refused with 429 before the
+ *     body is read. Zero refuses all requests that would wait.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Function serving a module with several functions, by module name.
  * @param strings Names of inputs and outputs holding texts in tensors of 8-bit integers, by module name. Such values

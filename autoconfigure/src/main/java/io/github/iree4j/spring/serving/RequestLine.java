@@ -19,6 +19,12 @@ import org.jspecify.annotations.Nullable;
  * refused on arrival, judging by the rate at which places have become free; while the rate is unknown, the request
  * waits until its time limit. So under any load, served requests have waited for a limited time, and places are never
  * left empty. Thread-safe.
+ *
+ * <p>A long line absorbs a burst. A line that has not been empty for longer than the maximum wait absorbs nothing any
+ * more: whatever the length, requests are served at the rate of the places. Then a quarter of the maximum wait is the
+ * limit for further requests, so the line becomes short, and the estimate no longer has to be exact for a request to
+ * be served in time. The distinction of bursts and standing queues is from Nichols and Jacobson, "Controlling Queue
+ * Delay", ACM Queue 10(5), 2012.
  */
 final class RequestLine {
 
@@ -26,6 +32,9 @@ final class RequestLine {
     private static final String PATIENCE = "iree.serving.max-wait";
 
     private static final Runnable TOLD = () -> {};
+
+    /** The part of the maximum wait that is the limit while the line stands. */
+    private static final int STANDING = 4;
 
     /** The weight of all earlier measurements against the latest. */
     private static final int MEMORY = 32;
@@ -61,6 +70,7 @@ final class RequestLine {
     // Written under the lock; read also without it, for an estimate.
     private volatile int free;
     private volatile int waiting;
+    private volatile long stands; // while requests wait: since when the line has not been empty
     private volatile double held; // average time a place is held, in nanoseconds; 0 while unknown
     private volatile long lastFreed; // when a place last became free, or the last free place was taken
     // Guarded by this.
@@ -188,7 +198,7 @@ final class RequestLine {
         private void giveUp() {
             refusal = lateBy == null
                     ? full(expected(waiting))
-                            .refusal("this one has waited for %d ms".formatted(waited().toMillis()))
+                            .refusal("this one has waited for %d ms".formatted(waited().toMillis()), patience.toNanos())
                             .exception()
                     : new IreeException(
                             StatusCode.DEADLINE_EXCEEDED,
@@ -308,11 +318,17 @@ final class RequestLine {
     /** Checks whether a turn with the given wait limit has to be refused; null if there is room. */
     private @Nullable Full tooLong(Duration limit) {
         long expected = expected(waiting);
-        return free > 0 || !limit.isZero() && expected <= limit.toNanos() ? null : full(expected);
+        return free > 0 || !limit.isZero() && expected <= Math.min(limit.toNanos(), longest()) ? null : full(expected);
+    }
+
+    /** Returns the expected wait, in nanoseconds, up to which a request joins the line. */
+    private long longest() {
+        long longest = patience.toNanos();
+        return waiting > 0 && clock.getAsLong() - stands > longest ? longest / STANDING : longest;
     }
 
     private Full full(long expected) {
-        return new Full(places - free, waiting, expected);
+        return new Full(places - free, waiting, expected, longest());
     }
 
     /** The state of the line at a refusal. The text is made without the lock. */
@@ -320,11 +336,13 @@ final class RequestLine {
         private final int computed; // number of turns with a place
         private final int waiting;
         private final long expected; // the wait of a further turn, in nanoseconds; 0 if unknown
+        private final long longest; // the limit for the wait of a further turn, in nanoseconds
 
-        Full(int computed, int waiting, long expected) {
+        Full(int computed, int waiting, long expected, long longest) {
             this.computed = computed;
             this.waiting = waiting;
             this.expected = expected;
+            this.longest = longest;
         }
 
         Refusal refusal() {
@@ -332,14 +350,22 @@ final class RequestLine {
                     expected == 0 || patience.isZero()
                             ? "none may wait"
                             : "a further one would wait for about %d ms"
-                                    .formatted(Duration.ofNanos(expected).toMillis()));
+                                    .formatted(Duration.ofNanos(expected).toMillis()),
+                    longest);
         }
 
-        Refusal refusal(String why) {
+        Refusal refusal(String why, long limit) {
             RetryLater later = new RetryLater(Duration.ofNanos(expected));
             return new Refusal(
                     "%d requests are computed and %d wait; %s, and the limit is %d ms; try again in %d s, or raise '%s' or '%s'"
-                            .formatted(computed, waiting, why, patience.toMillis(), later.seconds(), PATIENCE, PLACES),
+                            .formatted(
+                                    computed,
+                                    waiting,
+                                    why,
+                                    TimeUnit.NANOSECONDS.toMillis(limit),
+                                    later.seconds(),
+                                    PATIENCE,
+                                    PLACES),
                     later);
         }
     }
@@ -357,6 +383,7 @@ final class RequestLine {
         synchronized (this) {
             full = tooLong(turn.limit());
             if (full == null && free == 0) {
+                stands = line.isEmpty() ? turn.since : stands;
                 line.addLast(turn);
                 waiting = line.size();
                 alarmBy(turn.deadline());

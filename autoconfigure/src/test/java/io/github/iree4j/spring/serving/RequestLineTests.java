@@ -107,11 +107,7 @@ class RequestLineTests {
 
     @Test
     void aRequestThatWouldWaitForTooLongIsRefusedAtOnceAndToldHowLongOthersTake() {
-        for (int i = 0; i < 100; i++) { // each has a place for 40 ms, so that one becomes free every 20 ms
-            RequestLine.Turn turn = line.join(null);
-            advance(40 * MILLI);
-            turn.leave();
-        }
+        learnThatOneBecomesFreeEvery(20 * MILLI);
         line.join(null);
         line.join(null);
         for (int i = 0; i < 5; i++) { // they will wait for 20, 40, .. 100 ms
@@ -246,6 +242,58 @@ class RequestLineTests {
         assertThat(waiting).isLessThan(3);
     }
 
+    @Test
+    void aBurstMayWaitForPatienceAndALineThatStandsForLongerOnlyForAQuarter() {
+        learnThatOneBecomesFreeEvery(11 * MILLI);
+        ArrayDeque<RequestLine.Turn> computed = new ArrayDeque<>(List.of(line.join(null), line.join(null)));
+        ArrayDeque<RequestLine.Turn> waiting = new ArrayDeque<>();
+        fill(waiting);
+        assertThat(waiting).as("11 ms for each, within 100").hasSize(9);
+        for (long end = now + PATIENCE.toNanos(); now <= end; serve(computed, waiting)) {
+            assertThat(fill(waiting)).hasMessageContaining("the limit is 100 ms");
+        }
+        while (waiting.size() > 2) {
+            assertThatThrownBy(() -> line.join(null)).hasMessageContaining("the limit is 25 ms");
+            assertThatThrownBy(line::checkRoom).hasMessageContaining("the limit is 25 ms");
+            serve(computed, waiting);
+        }
+        serve(computed, waiting);
+        fill(waiting);
+        assertThat(waiting).as("11 ms for each, within 25").hasSize(2);
+        while (!waiting.isEmpty()) {
+            serve(computed, waiting);
+        }
+        fill(waiting);
+        assertThat(waiting).as("a burst after the line was empty").hasSizeGreaterThanOrEqualTo(9);
+    }
+
+    /** One of the computed requests leaves after 10 ms, and the first that waits has its place. */
+    private void serve(ArrayDeque<RequestLine.Turn> computed, ArrayDeque<RequestLine.Turn> waiting) {
+        advance(10 * MILLI);
+        computed.removeFirst().leave();
+        computed.addLast(waiting.removeFirst());
+        assertThat(failure(computed.getLast())).isNull();
+    }
+
+    private void learnThatOneBecomesFreeEvery(long nanos) {
+        for (int i = 0; i < 100; i++) {
+            RequestLine.Turn turn = line.join(null);
+            advance(2 * nanos);
+            turn.leave();
+        }
+    }
+
+    /** Requests join until one is refused. */
+    private IreeException fill(ArrayDeque<RequestLine.Turn> waiting) {
+        while (true) {
+            try {
+                waiting.add(line.join(null));
+            } catch (IreeException e) {
+                return e;
+            }
+        }
+    }
+
     /** A server of a fixed rate, and as many clients as a multiple of it, at random moments. */
     @ParameterizedTest
     @CsvSource({"1, 0.5", "4, 0.9", "4, 1.5", "4, 4", "16, 4", "100, 10", "100, 1.1"})
@@ -260,6 +308,7 @@ class RequestLineTests {
         int arrived = 0;
         int refusedEarly = 0;
         int refusedLate = 0;
+        long longest = 0; // of the second half
         long start = now;
         long span = 20_000 * MILLI;
         long next = now;
@@ -286,8 +335,11 @@ class RequestLineTests {
                     waiting.remove(each);
                     if (failure(each) == null) {
                         assertThat(each.waited()).isLessThanOrEqualTo(PATIENCE);
+                        longest = now - start > span / 2
+                                ? Math.max(longest, each.waited().toNanos())
+                                : longest;
                         computed.add(each);
-                        ends.add(now + service);
+                        ends.add(now + (long) (service * (0.5 + random.nextDouble())));
                     } else {
                         refusedLate++;
                     }
@@ -297,8 +349,15 @@ class RequestLineTests {
         double rate = served / (span / (double) MILLI);
         assertThat(rate).as("requests per ms, of %s; seed %d", load, seed).isGreaterThan(0.95 * Math.min(1, load));
         assertThat(refusedLate).as("refused after they had waited").isLessThan(arrived / 50 + 1);
+        if (load >= 4) {
+            assertThat(longest)
+                    .as("wait in a line that stands, %d places, load %s", places, load)
+                    .isLessThan(PATIENCE.toNanos() / 2);
+        }
         if (load < 1) {
-            assertThat(refusedEarly).isZero();
+            assertThat(refusedEarly)
+                    .as("refused behind a line that stood for long")
+                    .isLessThan(arrived / 1_000);
         }
     }
 }

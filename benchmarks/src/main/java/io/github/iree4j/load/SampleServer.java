@@ -16,14 +16,38 @@ final class SampleServer implements AutoCloseable {
 
     private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
+    private static final Pattern GRPC = Pattern.compile("gRPC Server started, listening on address: .*?:(\\d+)");
+
     private final Process server;
     private final Path log;
     private final int port;
 
     /** Starts the sample's jar with further arguments, and waits until the server is ready. */
     SampleServer(Path jar, String... arguments) throws IOException, InterruptedException {
+        this(List.of(), jar, List.of(arguments));
+    }
+
+    /** The server has the first processor; this process has the others from now on. Needs taskset of Linux. */
+    static SampleServer onItsOwnProcessor(Path jar, List<String> arguments) throws IOException, InterruptedException {
+        String others = "1-%d".formatted(Runtime.getRuntime().availableProcessors() - 1);
+        String self = Long.toString(ProcessHandle.current().pid());
+        int failed = new ProcessBuilder("taskset", "-a", "-c", "-p", others, self)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
+        if (failed != 0) {
+            throw new IOException(
+                    "taskset -c -p %s has status %d; are there two processors?".formatted(others, failed));
+        }
+        return new SampleServer(List.of("taskset", "-c", "0"), jar, arguments);
+    }
+
+    private SampleServer(List<String> prefix, Path jar, List<String> arguments)
+            throws IOException, InterruptedException {
         log = Files.createTempFile("iree4j-load", ".log");
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
                 ProcessHandle.current().info().command().orElse("java"),
                 "-Xmx512m",
                 "-jar",
@@ -32,14 +56,14 @@ final class SampleServer implements AutoCloseable {
                 "--server.port=0",
                 "--server.tomcat.max-keep-alive-requests=-1",
                 "--logging.level.io.github.iree4j=WARN"));
-        command.addAll(Arrays.asList(arguments));
+        command.addAll(arguments);
         server = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
         boolean isThere = false;
         try {
-            port = awaitPort();
+            port = awaitPort(PORT);
             isThere = true;
         } finally {
             if (!isThere) {
@@ -48,9 +72,14 @@ final class SampleServer implements AutoCloseable {
         }
     }
 
-    private int awaitPort() throws IOException, InterruptedException {
+    /** Returns the port of gRPC, where the arguments enable the server. */
+    int grpcPort() throws IOException, InterruptedException {
+        return awaitPort(GRPC);
+    }
+
+    private int awaitPort(Pattern pattern) throws IOException, InterruptedException {
         for (int i = 0; i < 600 && server.isAlive(); i++) {
-            Matcher started = PORT.matcher(Files.readString(log));
+            Matcher started = pattern.matcher(Files.readString(log));
             if (started.find()) {
                 return Integer.parseInt(started.group(1));
             }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.async.ThreadDeadlines;
+import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
@@ -68,8 +69,10 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
         }
         if (!call.isDone()) { // made elsewhere: this thread waits for the call
             watch.instead(() -> call.completeExceptionally(failure(request, null)));
-            call.whenComplete((_, _) -> watch.end());
-            return call;
+            return new ForwardedCall(call, (_, settle) -> {
+                watch.end(); // before the waiting thread goes on, and the container uses the connection again
+                settle.run();
+            });
         }
         watch.end();
         return watch.hasEndedIt && call.state() == CompletableFuture.State.FAILED

@@ -39,11 +39,11 @@ public record EndlessCall(
 
     @Override
     public String remedy() {
-        return "cancel it: POST /actuator/iree/calls/" + call
+        return "a loop in the program, in a Java function or in a kernel does not end; to cancel the call, POST /actuator/iree/calls/"
+                + call
                 + " with {\"action\":\"cancel\"}, which management.endpoint.iree.access=unrestricted permits; "
                 + (hasDeadline
                         ? "a lower iree.invocation.timeout ends later calls sooner"
-                        : "it has no deadline: set iree.invocation.timeout, and iree.modules.<name>.timeout if there is one, above 0, for later calls")
-                + "; a loop in the program, in a Java function or in a kernel does not end";
+                        : "it has no deadline: set iree.invocation.timeout, and iree.modules.<name>.timeout if there is one, above 0, for later calls");
     }
 }

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,7 @@ class DisconnectInterceptorTests {
                     .build())
             .build());
     private final AtomicBoolean gone = new AtomicBoolean();
+    private final AtomicInteger asked = new AtomicInteger();
     private final Queue<Runnable> looks = new ArrayDeque<>();
     private final DisconnectInterceptor interceptor = new DisconnectInterceptor(looks::add);
 
@@ -50,6 +52,7 @@ class DisconnectInterceptorTests {
 
             @Override
             public boolean isClosed() {
+                asked.incrementAndGet();
                 return gone.get();
             }
         });
@@ -98,12 +101,13 @@ class DisconnectInterceptorTests {
     @Test
     void aCallThatRunsElsewhereIsCancelledWhenTheClientHasGone() {
         CompletableFuture<Results> running = new CompletableFuture<>();
-        assertThat(interceptor.intercept(request(true), _ -> running)).isSameAs(running);
+        CompletableFuture<Results> call = interceptor.intercept(request(true), _ -> running);
         look();
         assertThat(running).isNotDone();
         gone.set(true);
         look();
-        assertThat(running.exceptionNow()).hasMessageContaining("its client has closed the connection");
+        assertThat(running).isCompletedExceptionally();
+        assertThat(call.exceptionNow()).hasMessageContaining("its client has closed the connection");
         assertThat(Thread.interrupted()).isFalse();
     }
 
@@ -116,6 +120,23 @@ class DisconnectInterceptorTests {
         running.complete(null);
         look();
         assertThat(looks).as("further looks").isEmpty();
+    }
+
+    /** The container gives the connection to the next request as soon as the waiting thread goes on. */
+    @Test
+    void whoeverLearnsOfTheEndOfACallKnowsThatItsConnectionIsNotLookedAtAnyMore() {
+        CompletableFuture<Results> running = new CompletableFuture<>();
+        CompletableFuture<Integer> looked = interceptor
+                .intercept(request(true), _ -> running)
+                .handle((_, _) -> {
+                    int before = asked.get();
+                    look();
+                    return asked.get() - before;
+                });
+        look();
+        assertThat(asked).as("during the call").hasValue(1);
+        running.complete(null);
+        assertThat(looked).isCompletedWithValue(0);
     }
 
     @Test

@@ -34,7 +34,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     @Override
     public int getOrder() {
-        return RESILIENCE_ORDER + 100; // inside retries: limits each attempt
+        return RESILIENCE_ORDER + 100; // inside retries, which divide the time among the attempts
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.retry.Retry;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -136,8 +137,13 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         return CompletableFuture.failedFuture(new IreeException(code, message));
     }
 
-    /** A call with retries; completing the future early cancels the call. */
+    /**
+     * A call with retries; completing the future early cancels the call. The timeout of the caller, or the shorter limit
+     * of the program, is for all attempts together.
+     */
     private static final class Attempts extends CompletableFuture<Results> {
+        private final long begun = System.nanoTime();
+        private final @Nullable Duration timeout; // for all attempts
         private final ModelProtection protection;
         private final InvocationRequest request;
         private final InvocationChain chain;
@@ -149,6 +155,9 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 InvocationRequest request,
                 InvocationChain chain,
                 Retry.AsyncContext<Results> context) {
+            this.timeout = request.options()
+                    .limited(request.function().program().callLimit())
+                    .timeout();
             this.protection = protection;
             this.request = request;
             this.chain = chain;
@@ -167,12 +176,21 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             if (isDone()) {
                 return;
             }
-            CompletableFuture<Results> call = attempt(protection, request, chain);
+            InvocationRequest attempt = timeout == null
+                    ? request
+                    : request.withOptions(request.options().within(left()));
+            CompletableFuture<Results> call = attempt(protection, attempt, chain);
             current = call;
             call.whenComplete(this::ended);
             if (isDone()) { // completed before 'current' was set
                 giveUp();
             }
+        }
+
+        /** Returns the time left for further attempts; zero for none. */
+        private Duration left() {
+            Duration left = Objects.requireNonNull(timeout).minusNanos(System.nanoTime() - begun);
+            return left.isNegative() ? Duration.ZERO : left;
         }
 
         private void ended(@Nullable Results results, @Nullable Throwable failure) {
@@ -184,7 +202,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 return;
             }
             long delay = passes(failure) && !isDone() ? context.onError(failure) : -1;
-            if (delay < 0) {
+            if (delay < 0 || timeout != null && left().compareTo(Duration.ofMillis(delay)) <= 0) {
                 completeExceptionally(failure);
                 return;
             }

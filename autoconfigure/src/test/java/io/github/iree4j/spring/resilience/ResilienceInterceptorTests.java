@@ -23,6 +23,8 @@ import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -227,6 +229,31 @@ class ResilienceInterceptorTests {
         }
         assertThat(code(call(new ModelProtection(null, null, null, retry())))).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(calls).hasValue(3);
+    }
+
+    @Test
+    void theTimeoutOfACallIsForAllAttemptsTogether() {
+        List<Duration> timeouts = new ArrayList<>();
+        InvocationChain failing = attempt -> {
+            timeouts.add(attempt.options().timeout());
+            return failure(StatusCode.UNAVAILABLE);
+        };
+        ResilienceInterceptor interceptor =
+                new ResilienceInterceptor(Map.of("m", new ModelProtection(null, null, null, retry())));
+        Duration hour = Duration.ofHours(1);
+        InvocationRequest patient = request.withOptions(request.options().within(hour));
+        assertThat(code(interceptor.intercept(patient, failing))).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(timeouts)
+                .hasSize(3)
+                .isSortedAccordingTo(Comparator.reverseOrder())
+                .doesNotHaveDuplicates();
+        assertThat(timeouts).allMatch(each -> each.compareTo(hour) <= 0);
+        timeouts.clear();
+        InvocationRequest hasty = request.withOptions(request.options().within(Duration.ofMillis(1)));
+        assertThat(code(interceptor.intercept(hasty, failing))).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(timeouts)
+                .as("the delay of a retry is as long as the timeout")
+                .hasSize(1);
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A client that asks for a picture and for the service's health all the time, while others misbehave. */
 final class Bystander {
@@ -12,9 +13,8 @@ final class Bystander {
     private static final byte[] PICTURE = HostileClients.json("/v2/models/digits/infer", HostileClients.PICTURE);
 
     private final HostileClients clients;
-    private final List<Long> health = Collections.synchronizedList(new ArrayList<>());
-    private final List<Long> pictures = Collections.synchronizedList(new ArrayList<>());
-    private final List<Integer> statuses = Collections.synchronizedList(new ArrayList<>());
+    private final Requests health = new Requests();
+    private final Requests pictures = new Requests();
     private final List<Thread> threads;
     private volatile boolean over;
 
@@ -25,7 +25,17 @@ final class Bystander {
                 Thread.ofPlatform().start(() -> run(PICTURE, pictures)));
     }
 
-    private void run(byte[] request, List<Long> times) {
+    /** The requests of a kind. */
+    private static final class Requests {
+        private final List<Long> times = Collections.synchronizedList(new ArrayList<>());
+        private final AtomicInteger answered = new AtomicInteger(); // with 200
+
+        double served() {
+            return (double) answered.get() / times.size();
+        }
+    }
+
+    private void run(byte[] request, Requests requests) {
         while (!over) {
             long begun = System.nanoTime();
             int status;
@@ -34,14 +44,11 @@ final class Bystander {
             } catch (IOException e) {
                 status = -1;
             }
-            times.add(System.nanoTime() - begun);
-            statuses.add(status);
+            requests.times.add(System.nanoTime() - begun);
+            if (status == 200) {
+                requests.answered.incrementAndGet();
+            }
         }
-    }
-
-    /** Status of each response. */
-    List<Integer> statuses() {
-        return statuses;
     }
 
     static double p99(List<Long> times) {
@@ -51,15 +58,21 @@ final class Bystander {
     }
 
     double health() {
-        return p99(health);
+        return p99(health.times);
     }
 
     double pictures() {
-        return p99(pictures);
+        return p99(pictures.times);
     }
 
-    long refused() {
-        return statuses.stream().filter(status -> status != 200).count();
+    /** The part of the looks at the health that were answered with 200. */
+    double healthServed() {
+        return health.served();
+    }
+
+    /** The part of the pictures that were answered with 200. */
+    double picturesServed() {
+        return pictures.served();
     }
 
     /** Returns when its last requests are answered. */
@@ -72,7 +85,13 @@ final class Bystander {
 
     @Override
     public String toString() {
-        return "health %d, p99 %.3f s; pictures %d, p99 %.3f s; %d not answered with 200"
-                .formatted(health.size(), health(), pictures.size(), pictures(), refused());
+        return "health %d, p99 %.3f s, %.3f served; pictures %d, p99 %.3f s, %.3f served"
+                .formatted(
+                        health.times.size(),
+                        health(),
+                        healthServed(),
+                        pictures.times.size(),
+                        pictures(),
+                        picturesServed());
     }
 }

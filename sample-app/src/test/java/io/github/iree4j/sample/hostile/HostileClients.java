@@ -53,6 +53,19 @@ final class HostileClients implements AutoCloseable {
                 join(header.getBytes(StandardCharsets.US_ASCII), new byte[sent]));
     }
 
+    /** A whole request with inputs and results in binary. */
+    static byte[] binaryAnswer(int rows) {
+        String header =
+                "{\"parameters\":{\"binary_data_output\":true},\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,64],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}]}"
+                        .formatted(rows, 256 * rows);
+        return join(
+                head(
+                        "/v2/models/digits/infer",
+                        "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
+                        header.length() + 256L * rows),
+                join(header.getBytes(StandardCharsets.US_ASCII), new byte[256 * rows]));
+    }
+
     /** The same as a tensor in a body. */
     static byte[] tensorClaim(int rows, int sent) {
         return join(
@@ -95,7 +108,8 @@ final class HostileClients implements AutoCloseable {
         }
     }
 
-    private Socket connect() throws IOException {
+    /** Connects a client that the caller closes. */
+    Socket connect() throws IOException {
         Socket socket = new Socket();
         socket.connect(new InetSocketAddress("127.0.0.1", port), 30_000);
         socket.setSoTimeout(60_000);

@@ -3,6 +3,7 @@ package io.github.iree4j.sample.hostile;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The sample with a heap of 256 MB under attack, on either web stack: a bystander is answered within a second of the
- * processors' time that other processes leave, the process has at most {@link #MOST} bytes and no OutOfMemoryError, and all memory comes back.
+ * processors' time that other processes leave, and mostly with a result, the process has at most {@link #MOST} bytes and no OutOfMemoryError, and all memory comes back.
  */
 @Tag("nightly")
 @Timeout(900)
@@ -34,6 +35,12 @@ class HostileClientsTests {
 
     /** Seconds for 99 of 100 requests of a bystander, on a machine that does nothing else. */
     private static final double SLOWEST = 1;
+
+    /** The part of the bystander's pictures that are computed. */
+    private static final double SERVED = 0.5;
+
+    /** Characters that the log has at most. */
+    private static final int LOG = 50_000;
 
     @TempDir
     Path directory;
@@ -82,6 +89,9 @@ class HostileClientsTests {
             assertThat(sample.peakMemory()).as(said).isLessThan(MOST);
             assertThat(bystander.health()).as(said).isLessThan(seconds);
             assertThat(bystander.pictures()).as(said).isLessThan(seconds);
+            assertThat(bystander.healthServed()).as(said).isEqualTo(1);
+            assertThat(bystander.picturesServed()).as(said).isGreaterThan(SERVED);
+            assertThat(sample.log().length()).as("log, " + said).isLessThan(LOG);
             assertThat(calm.exchange(picture)).as("afterwards").isEqualTo(200);
             while (!live(operator).equals(idle)) {
                 pause(100); // the class's timeout fails what stays
@@ -266,6 +276,51 @@ class HostileClientsTests {
                 statuses.add(clients.exchangeHalf(HostileClients.tensorClaim(ROWS, 5000)));
             }
             System.out.println("hostile: statuses " + counts(statuses));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"servlet", "reactive"})
+    void disconnects(String stack) throws Exception {
+        attack(stack, "3,000 clients that leave", clients -> {
+            byte[][] requests = {
+                HostileClients.binaryClaim(ROWS - 64, 5000),
+                HostileClients.tensorClaim(ROWS, 5000),
+                HostileClients.binaryClaim(LITTLE, 256 * LITTLE),
+                HostileClients.json("/v2/models/digits/infer", 1000, "{\"inputs\":["),
+                HostileClients.json("/v2/models/digits/infer", HostileClients.PICTURE)
+            };
+            for (int i = 0; i < 3_000; i++) {
+                try (Socket leaving = clients.connect()) {
+                    leaving.setSoLinger(true, i % 2); // every other one resets the connection
+                    leaving.getOutputStream().write(requests[i % requests.length]);
+                }
+            }
+        });
+    }
+
+    private static final int LITTLE = 4096; // rows of 1 MB
+
+    @ParameterizedTest
+    @CsvSource({"servlet", "reactive"})
+    void clientsThatDoNotRead(String stack) throws Exception {
+        attack(stack, "100 clients that read no answer", clients -> {
+            clients.begin(100, HostileClients.binaryAnswer(LITTLE));
+            pause(8000);
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"servlet", "reactive"})
+    void hasteAndLeisure(String stack) throws Exception {
+        attack(stack, "clients with timeouts of 1 us and of 285 years", clients -> {
+            for (long timeout : new long[] {1, 9_000_000_000_000_000L}) {
+                byte[] request = HostileClients.json(
+                        "/v2/models/digits/infer",
+                        HostileClients.PICTURE.replaceFirst(
+                                "\\{", "{\"parameters\":{\"timeout\":%d},".formatted(timeout)));
+                System.out.println("hostile: statuses " + counts(together(clients, request, 16, 60)));
+            }
         });
     }
 }

@@ -8,7 +8,9 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How many requests per second does a service answer with iree4j, and how many with ONNX Runtime in a bare controller?
@@ -49,7 +51,7 @@ public final class ServingPeer {
                 "/v2",
                 json(
                         "/v2/models/mlp/infer",
-                        "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,64],\"datatype\":\"FP32\",\"data\":%s}]}"
+                        "{\"inputs\":[{\"name\":\"input0\",\"shape\":[1,64],\"datatype\":\"FP32\",\"data\":%s}]}"
                                 .formatted(numbers)));
         try (SampleServer server = SampleServer.onItsOwnProcessor(
                 Path.of(arguments[0]),
@@ -80,37 +82,42 @@ public final class ServingPeer {
 
     private static void measure(int port, Map<String, byte[]> requests, int clients, double seconds)
             throws IOException, InterruptedException {
-        Map<String, List<Double>> rates = new LinkedHashMap<>();
-        Map<String, List<Double>> ratios = new LinkedHashMap<>();
+        Map<String, Rates> all = new LinkedHashMap<>();
         for (int i = -WARM; i < ROUNDS; i++) {
             double peer = 0;
             for (Map.Entry<String, byte[]> each : requests.entrySet()) {
                 double rate = rate(port, each.getValue(), clients, seconds);
                 peer = each.getKey().equals(PEER) ? rate : peer;
                 if (i >= 0) {
-                    rates.computeIfAbsent(each.getKey(), _ -> new ArrayList<>()).add(rate);
-                    ratios.computeIfAbsent(each.getKey(), _ -> new ArrayList<>())
-                            .add(rate / peer);
+                    all.computeIfAbsent(each.getKey(), _ -> new Rates(new ArrayList<>(), new ArrayList<>()))
+                            .add(rate, peer);
                 }
             }
         }
-        rates.forEach((path, all) -> {
-            List<Double> sorted = ratios.get(path).stream().sorted().toList();
-            System.out.printf(
-                    "| %d | `%s` | %.0f | %.2f (%.2f to %.2f) |%n",
-                    clients,
-                    path,
-                    all.stream().sorted().toList().get(ROUNDS / 2),
-                    sorted.get(ROUNDS / 2),
-                    sorted.getFirst(),
-                    sorted.getLast());
-        });
+        all.forEach((path, rates) -> System.out.println("| %d | `%s` | %s |".formatted(clients, path, rates)));
+    }
+
+    /** Answers per second in each round, and their ratios to the peer's in the same round. */
+    private record Rates(List<Double> rates, List<Double> ratios) {
+        void add(double rate, double peer) {
+            rates.add(rate);
+            ratios.add(rate / peer);
+        }
+
+        @Override
+        public String toString() {
+            rates.sort(null);
+            ratios.sort(null);
+            return "%.0f | %.2f (%.2f to %.2f)"
+                    .formatted(rates.get(ROUNDS / 2), ratios.get(ROUNDS / 2), ratios.getFirst(), ratios.getLast());
+        }
     }
 
     private static double rate(int port, byte[] request, int clients, double seconds)
             throws IOException, InterruptedException {
         LongAdder answers = new LongAdder();
         long end = System.nanoTime() + (long) (seconds * 1e9);
+        AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
         List<Thread> threads = new ArrayList<>();
         List<HttpConnection> connections = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
@@ -123,7 +130,7 @@ public final class ServingPeer {
                         answers.increment();
                     }
                 } catch (IOException e) {
-                    throw new IllegalStateException(e);
+                    failure.compareAndSet(null, e);
                 }
             }));
         }
@@ -132,6 +139,10 @@ public final class ServingPeer {
         }
         for (HttpConnection each : connections) {
             each.close();
+        }
+        IOException failed = failure.get();
+        if (failed != null) {
+            throw failed;
         }
         return answers.sum() / seconds;
     }

@@ -37,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -48,8 +49,14 @@ import org.slf4j.LoggerFactory;
 final class ProgramLoader {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
-    /** Reads one file after the other: reading is not urgent, and each processor used for reading is missing for calls. */
-    private static final Executor READING = new HandoffThread("iree4j-contents");
+    /**
+     * Read one file after the other: reading is not urgent, and each processor used for reading is missing for calls. A
+     * thread for each file system: a mount that hangs holds up no reading elsewhere.
+     */
+    private static final Map<Object, Executor> READING = new ConcurrentHashMap<>();
+
+    /** Look at files where a look may hang, as above. */
+    private static final Map<Object, Executor> LOOKING = new ConcurrentHashMap<>();
 
     /** Much longer than a tick of the clock of any file system, and shorter than a change of several files. A guess. */
     private static final int SETTLING_MILLIS = 100;
@@ -65,7 +72,12 @@ final class ProgramLoader {
     private final ContextOptions limits;
     private final Leaks leaks;
     private final BooleanSupplier givenUp;
-    private final FilesInPlace inPlace = new FilesInPlace(READING, COMPARING); // grows as contexts load parameters
+    private final FilesInPlace inPlace = new FilesInPlace( // grows as contexts load parameters
+            file -> thread(READING, file, "iree4j-contents"), file -> thread(LOOKING, file, "iree4j-look"), COMPARING);
+
+    private static Executor thread(Map<Object, Executor> threads, FileInPlace file, String name) {
+        return threads.computeIfAbsent(file.fileSystem(), _ -> new HandoffThread(name));
+    }
 
     /** Loads for some devices until the loading is given up. */
     ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {

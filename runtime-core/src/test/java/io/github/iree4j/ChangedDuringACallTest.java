@@ -14,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -88,31 +87,16 @@ class ChangedDuringACallTest {
 
     /** Changes a file when a function of the program is entered. */
     private CallTracer changing(Path file) {
-        return new CallTracer() {
-            @Override
-            public void entered(int depth, String function, List<? extends @Nullable Object> arguments) {
-                Change due = next.getAndSet(null);
-                try {
-                    if (due != null) {
-                        due.to(file);
-                    }
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
+        return new EnteredTracer(() -> {
+            Change due = next.getAndSet(null);
+            try {
+                if (due != null) {
+                    due.to(file);
                 }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
-
-            @Override
-            public void returned(int depth, String function, List<? extends @Nullable Object> results) {}
-
-            @Override
-            public void deferred(int depth, String function) {}
-
-            @Override
-            public void resumed(int depth, String function) {}
-
-            @Override
-            public void failed(int depth, String function, IreeException failure) {}
-        };
+        });
     }
 
     private ProgramOptions.Builder options(String variant) throws IOException {

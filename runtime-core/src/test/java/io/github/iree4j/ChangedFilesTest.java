@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -230,9 +231,19 @@ class ChangedFilesTest {
     }
 
     static void awaitRead(Program program) {
-        while (!program.loaded.inPlace().areRead()) {
+        awaitThat(program.loaded.inPlace()::areRead);
+    }
+
+    /** Waits for a condition, and fails at the limit of the test. */
+    static void awaitThat(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            assertThat(Thread.currentThread().isInterrupted()).as("time is up").isFalse();
             Thread.onSpinWait();
         }
+    }
+
+    static void awaitSuspended(Program program) {
+        awaitThat(() -> program.pendingCalls(1).stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED));
     }
 
     @Test

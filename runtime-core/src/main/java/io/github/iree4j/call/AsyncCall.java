@@ -177,7 +177,7 @@ final class AsyncCall {
 
     private boolean begin() {
         begun = true;
-        return steps.begin(false);
+        return steps.begin();
     }
 
     private Progress waitFor(VmWait pending) {

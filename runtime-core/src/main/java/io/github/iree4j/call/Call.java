@@ -325,7 +325,7 @@ final class Call {
         return cancelled;
     }
 
-    private void checkNotCancelled() {
+    synchronized void checkNotCancelled() {
         if (cancelled) {
             throw new IreeException(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function));
         }

@@ -2,12 +2,13 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,7 @@ final class ProgramCall {
     private final Call call;
     private final @Nullable Fence ready;
     private final @Nullable Fence done;
+    private @Nullable FilesWait files; // before the first instruction
     private @Nullable Invocation invocation;
     private boolean hasReturned;
     private @Nullable Object @Nullable [] values;
@@ -44,20 +46,48 @@ final class ProgramCall {
         return function;
     }
 
-    /**
-     * Runs until the function returns or waits; false when it waits.
-     *
-     * @param mayWait whether this thread may wait until it is known whether a file was changed
-     */
-    boolean begin(boolean mayWait) {
-        FilesInPlace files = program.inPlace();
-        if (mayWait) {
-            files.awaitUnchanged();
-        } else {
-            files.requireUnchanged();
+    /** The wait until it is known whether the files used in place are unchanged. */
+    private final class FilesWait implements VmWait {
+        /** The reason why the call must not begin; null for none. */
+        private final CompletableFuture<@Nullable IreeException> verdict;
+
+        FilesWait(CompletableFuture<@Nullable IreeException> verdict) {
+            this.verdict = verdict;
         }
-        call.seesFiles(
-                files.comparisons()); // PLACE-1: after the check, so that files compared in between were touched before
+
+        @Override
+        public boolean isReady() {
+            return verdict.isDone();
+        }
+
+        @Override
+        public void whenReady(Runnable callback) {
+            verdict.whenComplete((_, _) -> callback.run());
+        }
+
+        @Override
+        public void await() throws InterruptedException {
+            CountDownLatch over = new CountDownLatch(1);
+            whenReady(over::countDown);
+            call.onCancel(over::countDown); // when the program is closed
+            over.await();
+        }
+    }
+
+    /** Runs until the function returns or waits; false when it waits, possibly before its first instruction. */
+    boolean begin() {
+        CompletableFuture<@Nullable IreeException> verdict = program.inPlace().verdict();
+        if (verdict != null) {
+            call.checkNotCancelled(); // a call cancelled in line was woken before, and is not woken again
+            files = new FilesWait(verdict);
+            return false;
+        }
+        return start();
+    }
+
+    private boolean start() {
+        call.seesFiles(program.inPlace()
+                .comparisons()); // PLACE-1: after the check, so that files compared in between were touched before
         Invocation taken = function.takeInvocation(program.context());
         invocation = taken;
         call.begin(taken);
@@ -71,6 +101,16 @@ final class ProgramCall {
 
     /** Continues after a wait that has ended, or when the call was cancelled; false when the call waits again. */
     boolean resume() {
+        FilesWait known = files;
+        if (known != null) {
+            call.checkNotCancelled();
+            files = null;
+            IreeException failure = known.verdict.join(); // complete, unless the call was cancelled
+            if (failure != null) {
+                throw failure;
+            }
+            return start();
+        }
         Invocation waiting = running();
         return run(waiting, true);
     }
@@ -115,12 +155,18 @@ final class ProgramCall {
 
     /** The wait of the call, pending until the call is resumed or abandoned. */
     VmWait pendingWait() {
-        return running().pendingWait();
+        FilesWait unknown = files;
+        return unknown != null ? unknown : running().pendingWait();
     }
 
     /** Blocks until the call can be resumed, or was cancelled. */
     void await() throws InterruptedException {
-        running().awaitReady();
+        FilesWait unknown = files;
+        if (unknown != null) {
+            unknown.await();
+        } else {
+            running().awaitReady();
+        }
     }
 
     /** The results; the caller frees the results. Called only once, after the call has ended. */

@@ -414,7 +414,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             lock.run();
             call.startClock();
             underWay.runs(call);
-            boolean over = steps.begin(true);
+            boolean over = steps.begin();
             while (!over) {
                 waitHere(steps);
                 over = steps.resume();

@@ -125,14 +125,7 @@ final class Submission<R> {
         }
         call.onGiveUp(this::giveUp);
         program.track(call);
-        TimelineSemaphore timeline = own;
-        CompletableFuture<Void> doubt = program.inPlace().doubt();
-        if (doubt == null) {
-            make(wait, timeline);
-        } else { // on a separate thread: the thread of the comparison serves other calls as well
-            doubt.whenComplete((_, _) -> CallThreads.start(
-                    "iree4j-call " + function.fullName(), () -> make(List.of(), () -> make(wait, timeline))));
-        }
+        make(wait, own);
         return future;
     }
 
@@ -178,6 +171,10 @@ final class Submission<R> {
     }
 
     private IreeException late(Duration timeout) {
+        IreeException files = program.inPlace().doubt();
+        if (files != null) { // the call waits, or the call for whose turn this call waits
+            return CallWait.late(function.fullName(), timeout, files);
+        }
         String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
         return CallWait.late(function.fullName(), timeout, inputs.isEmpty() ? program.awaited(call) : inputs);
     }

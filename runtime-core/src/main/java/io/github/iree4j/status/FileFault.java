@@ -1,14 +1,13 @@
 package io.github.iree4j.status;
 
 /**
- * Failures of mapped files that are changed while in use.
+ * The detail of failures caused by a mapped file that was changed or touched while in use, or whose file system gives no
+ * answer: neither the program nor the device has failed.
  *
  * <p>Java code may read beyond the end of a mapped file that has become shorter. The virtual machine survives the
  * signal and throws {@link InternalError}.
  */
-public final class FileFault {
-    private FileFault() {}
-
+public record FileFault() implements FailureDetail {
     /**
      * Returns the failure of a read; INTERNAL when the virtual machine threw for another reason.
      *
@@ -24,6 +23,7 @@ public final class FileFault {
                 StatusCode.DATA_LOSS,
                 "%s: a mapped file has become shorter while it was read (%s); write files under another name and rename them, or do not map them"
                         .formatted(what, fault.getMessage()),
-                fault);
+                fault,
+                new FileFault());
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -12,11 +13,14 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -36,19 +40,48 @@ import org.slf4j.LoggerFactory;
  * <p>A file deleted, or replaced by renaming another file over the path, counts as unchanged if unchanged until then:
  * the mapping keeps the bytes.
  *
- * <p>Safe from any thread. A query takes one system call, about a microsecond.
+ * <p>A look takes one system call, about a microsecond, on a file system of this machine. A look at any other file
+ * system may hang: once {@link #looksOn} was called, only a thread of the file system looks, see {@link Looks}, and a
+ * look without an answer leaves the file {@link Known#UNKNOWN}.
+ *
+ * <p>Safe from any thread. No monitor is held during a look.
  */
 public final class FileInPlace {
     private static final Logger LOG = LoggerFactory.getLogger(FileInPlace.class);
     private static final String UNIX = "unix";
     private static final int CHUNK = 1 << 20;
 
+    /** Types of file systems that wait for no other machine. A file system missing here costs each look two changes of threads. */
+    private static final Set<String> LOCAL = Set.of(
+            "apfs",
+            "bcachefs",
+            "btrfs",
+            "erofs",
+            "exfat",
+            "ext2",
+            "ext3",
+            "ext4",
+            "f2fs",
+            "hfs",
+            "NTFS",
+            "overlay",
+            "ramfs",
+            "squashfs",
+            "tmpfs",
+            "vfat",
+            "xfs",
+            "zfs");
+
     private final String what;
     private final Path path;
     private final State then;
+    private final Object fileSystem;
+    private final boolean mayHang;
     private final AtomicReference<Verdict> verdict;
+    private final AtomicBoolean silent = new AtomicBoolean(); // a look has got no answer, and none since
     private volatile byte @Nullable [] contents; // SHA-256 of the mapped contents, once read
-    private @Nullable CompletableFuture<Void> comparison; // in progress; guarded by this
+    private volatile @Nullable Looks<Verdict> looks; // null while each thread looks itself
+    private @Nullable CompletableFuture<Void> comparison; // the last; guarded by this
 
     /**
      * Identity and state of a file. A file replaced or rewritten under the same name is a different file.
@@ -90,17 +123,24 @@ public final class FileInPlace {
         }
     }
 
-    /** The verdict about the bytes while the file is in a state; with the failure if the bytes are different. */
-    private record Verdict(
+    /**
+     * The verdict about the bytes while the file is in a state.
+     *
+     * @param failure DATA_LOSS if the bytes are different; UNAVAILABLE, with UNKNOWN, if the file system gives no
+     *     answer; otherwise null
+     */
+    record Verdict(
             State state,
             Known unchanged,
             long comparisons,
             @Nullable IreeException failure) {}
 
-    private FileInPlace(String what, Path path, State then) {
+    private FileInPlace(String what, Path path, State then, Object fileSystem, boolean mayHang) {
         this.what = what;
         this.path = path;
         this.then = then;
+        this.fileSystem = fileSystem;
+        this.mayHang = mayHang;
         this.verdict = new AtomicReference<>(new Verdict(then, Known.YES, 0, null));
     }
 
@@ -114,7 +154,18 @@ public final class FileInPlace {
      */
     public static FileInPlace of(String what, Path path) throws IOException {
         Path real = path.toRealPath(); // a link may lead elsewhere later
-        return new FileInPlace(what, real, State.of(real));
+        State now = State.of(real);
+        try {
+            FileStore store = Files.getFileStore(real);
+            return new FileInPlace(what, real, now, store, !LOCAL.contains(store.type()));
+        } catch (IOException | UnsupportedOperationException e) { // no entry in the list of mounts, for example
+            return new FileInPlace(what, real, now, real.getFileSystem(), true);
+        }
+    }
+
+    /** Records the state of a file whose file system may hang. */
+    static FileInPlace elsewhere(String what, Path path) throws IOException {
+        return new FileInPlace(what, path, State.of(path), path.getFileSystem(), true);
     }
 
     /**
@@ -127,26 +178,38 @@ public final class FileInPlace {
     }
 
     /**
-     * Returns whether the file still has the mapped bytes.
+     * Returns the file system of the file. When the file system hangs, all accesses to its files hang.
      *
-     * @return UNKNOWN when the contents have to be compared
+     * @return equal for files of the same file system
      */
-    public Known isUnchanged() {
-        return look().unchanged;
+    public Object fileSystem() {
+        return fileSystem;
+    }
+
+    /**
+     * Lets only a thread look from now on, unless the file is on a file system of this machine.
+     *
+     * @param thread looks; hangs when the file system does
+     * @param patience the time after which a look counts as hanging
+     */
+    synchronized void looksOn(Executor thread, Duration patience) {
+        if (mayHang && looks == null) {
+            looks = new Looks<>(
+                    () -> {
+                        Verdict found = lookHere();
+                        if (silent.getAndSet(false)) {
+                            LOG.info("the file system of {} gives answers again", what);
+                        }
+                        return found;
+                    },
+                    thread,
+                    patience);
+        }
     }
 
     /** Number of comparisons that found the same contents. Grows when a file was touched; two equal answers enclose no change. */
     long comparisons() {
         return verdict.get().comparisons;
-    }
-
-    /**
-     * Returns the reason why the file must not be used.
-     *
-     * @return DATA_LOSS with the path and the remedy; null while the file is unchanged, or not known to be changed
-     */
-    public @Nullable IreeException failure() {
-        return look().failure;
     }
 
     /**
@@ -163,11 +226,65 @@ public final class FileInPlace {
         if (now.unchanged == Known.UNKNOWN) {
             throw new IreeException(
                     StatusCode.UNAVAILABLE,
-                    "%s may have been changed, and is being compared with what it was; try again".formatted(what));
+                    "%s may have been changed, and is being compared with what it was; try again".formatted(what),
+                    null,
+                    new FileFault());
         }
     }
 
-    private Verdict look() {
+    /** Whether the latest look left the file unknown, or has got no answer. */
+    boolean isInDoubt() {
+        return silent.get() || verdict.get().unchanged == Known.UNKNOWN;
+    }
+
+    /** Whether a look on this thread proves the file unchanged; false proves nothing, and a file system that may hang is not asked. */
+    boolean isUnchangedHere() {
+        return looks == null && lookHere().unchanged == Known.YES;
+    }
+
+    /** Looks. Waits for a file system that may hang, for a limited time. */
+    Verdict look() {
+        Looks<Verdict> elsewhere = looks;
+        return elsewhere == null ? lookHere() : orSilence(elsewhere.ask().join());
+    }
+
+    /** Looks, without waiting for a file system that may hang. */
+    CompletableFuture<Verdict> lookSoon() {
+        Looks<Verdict> elsewhere = looks;
+        return elsewhere == null
+                ? CompletableFuture.completedFuture(lookHere())
+                : elsewhere.ask().thenApply(this::orSilence);
+    }
+
+    /** Looks where the file system cannot hang; otherwise asks for a look, and returns the verdict of the latest one. */
+    Verdict glance() {
+        Looks<Verdict> elsewhere = looks;
+        return elsewhere == null ? lookHere() : orSilence(elsewhere.ask().getNow(verdict.get()));
+    }
+
+    private Verdict orSilence(@Nullable Verdict answer) {
+        if (answer != null) {
+            return answer;
+        }
+        synchronized (this) {
+            if (comparison != null) {
+                comparison.complete(null); // hangs as well, and those who wait for it look again
+            }
+        }
+        Verdict last = verdict.get();
+        IreeException failure = new IreeException(
+                StatusCode.UNAVAILABLE,
+                "the file system of %s gives no answer, so that it is not known whether the file was changed; check the mount"
+                        .formatted(what),
+                null,
+                new FileFault());
+        if (!silent.getAndSet(true)) {
+            LOG.warn("{}", failure.getMessage());
+        }
+        return new Verdict(last.state, Known.UNKNOWN, last.comparisons, failure);
+    }
+
+    private Verdict lookHere() {
         while (true) {
             Verdict last = verdict.get();
             State now;
@@ -229,7 +346,9 @@ public final class FileInPlace {
                                 Objects.equals(now.changed, now.written)
                                         ? ""
                                         : ", and its attributes changed " + now.changed,
-                                how));
+                                how),
+                null,
+                new FileFault());
         return new Verdict(now, Known.NO, last.comparisons, failure);
     }
 
@@ -261,18 +380,19 @@ public final class FileInPlace {
     /**
      * Compares the contents with the mapped contents, if the answer depends on the contents.
      *
+     * @param doubt the verdict of a look
      * @param background runs a comparison, with a duration that grows with the size of the file; begins later than a
      *     tick of the file system's clock, so that a write after the comparison shows
-     * @return completes when there is an answer, or another state; null when the answer is known
+     * @return completes when there is an answer, or another state, or the file system hangs; null when the answer is
+     *     known, or the file system hangs
      */
     @Nullable
-    synchronized CompletableFuture<Void> compare(Executor background) {
-        Verdict doubt = look();
-        if (doubt.unchanged != Known.UNKNOWN) {
+    synchronized CompletableFuture<Void> compare(Verdict doubt, Executor background) {
+        if (doubt.unchanged != Known.UNKNOWN || doubt.failure != null) {
             return null;
         }
         CompletableFuture<Void> running = comparison;
-        if (running == null) {
+        if (running == null || running.isDone()) {
             running = CompletableFuture.runAsync(() -> compareNow(doubt), background);
             comparison = running;
         }
@@ -281,7 +401,7 @@ public final class FileInPlace {
 
     private void compareNow(Verdict doubt) {
         try {
-            if (!look().equals(doubt)) {
+            if (!lookHere().equals(doubt)) {
                 return; // touched again: a write in the same tick of the clock would not show
             }
             long start = System.nanoTime();
@@ -305,10 +425,6 @@ public final class FileInPlace {
             LOG.warn("{} was touched, and cannot be read to compare it: {}", what, e.toString());
             if (e instanceof AccessDeniedException) { // otherwise the next call tries again
                 verdict.compareAndSet(doubt, changed(doubt, doubt.state, "cannot be read: " + e));
-            }
-        } finally {
-            synchronized (this) {
-                comparison = null;
             }
         }
     }

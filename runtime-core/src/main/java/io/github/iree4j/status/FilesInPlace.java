@@ -1,13 +1,19 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.status.FileInPlace.Verdict;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,14 +22,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Failures of calls name no paths; the causes of these failures do. Safe from any thread. Without files, a query
  * costs no system call.
+ *
+ * <p>A file system that gives no answer, such as a mount whose server is gone, ends calls with UNAVAILABLE after
+ * {@link #PATIENCE}. Waiting for a comparison has no limit besides the call's.
  */
 public final class FilesInPlace {
     /** Number of comparisons for which a call waits: a file touched faster than comparisons end keeps no call waiting for ever. */
     private static final int ROUNDS = 3;
 
+    /** Much longer than a look at a file of another machine, and short enough for a client to try elsewhere. A guess. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
     private final Set<FileInPlace> files = new CopyOnWriteArraySet<>();
-    private final Executor reading;
+    private final Function<FileInPlace, Executor> reading;
+    private final Function<FileInPlace, Executor> looking;
     private final Executor comparing;
+    private final Duration patience;
     private final AtomicLong comparisonsWhenAdded = new AtomicLong();
     private volatile boolean loaded;
     private volatile boolean closed;
@@ -31,13 +45,26 @@ public final class FilesInPlace {
     /**
      * Creates a set without files.
      *
-     * @param reading reads each file once, after the program was loaded; the duration grows with the size of the files
+     * @param reading reads a file once, after the program was loaded; the duration grows with the size of the file. No
+     *     thread for files of several {@linkplain FileInPlace#fileSystem() file systems}: one may hang
+     * @param looking looks at a file whose file system may hang; a thread as for {@code reading}
      * @param comparing compares a touched file with the mapped contents; begins later than a tick of the file system's
      *     clock
      */
-    public FilesInPlace(Executor reading, Executor comparing) {
+    public FilesInPlace(
+            Function<FileInPlace, Executor> reading, Function<FileInPlace, Executor> looking, Executor comparing) {
+        this(reading, looking, comparing, PATIENCE);
+    }
+
+    FilesInPlace(
+            Function<FileInPlace, Executor> reading,
+            Function<FileInPlace, Executor> looking,
+            Executor comparing,
+            Duration patience) {
         this.reading = reading;
+        this.looking = looking;
         this.comparing = comparing;
+        this.patience = patience;
     }
 
     /**
@@ -47,6 +74,7 @@ public final class FilesInPlace {
      */
     public void add(FileInPlace file) {
         if (files.add(file)) {
+            file.looksOn(looking.apply(file), patience);
             comparisonsWhenAdded.addAndGet(file.comparisons());
             if (loaded) {
                 read(file);
@@ -70,7 +98,7 @@ public final class FilesInPlace {
     }
 
     private void read(FileInPlace file) {
-        reading.execute(() -> file.read(() -> !closed));
+        reading.apply(file).execute(() -> file.read(() -> !closed));
     }
 
     /** Records that the program was closed: files need not be read any more. */
@@ -97,54 +125,39 @@ public final class FilesInPlace {
     }
 
     /**
-     * Returns whether all files are unchanged.
+     * Returns the reason why calls fail, and begins to compare touched files. Never waits: for a file system that may
+     * hang, the answer is that of an earlier look.
      *
-     * @return NO when a file was changed, UNKNOWN when a file has to be compared
-     */
-    public Known areUnchanged() {
-        Known all = Known.YES;
-        for (FileInPlace each : files) {
-            switch (each.isUnchanged()) {
-                case NO -> {
-                    return Known.NO;
-                }
-                case UNKNOWN -> all = Known.UNKNOWN;
-                case YES -> {}
-            }
-        }
-        return all;
-    }
-
-    /**
-     * Begins to compare files that are not known to be changed or unchanged.
-     *
-     * @return completes after the comparisons, which may have to be repeated; null when there are no such files
-     */
-    public @Nullable CompletableFuture<Void> doubt() {
-        List<CompletableFuture<Void>> running = new ArrayList<>();
-        for (FileInPlace each : files) {
-            CompletableFuture<Void> one = each.compare(comparing);
-            if (one != null) {
-                running.add(one);
-            }
-        }
-        return running.isEmpty() ? null : CompletableFuture.allOf(running.toArray(CompletableFuture<?>[]::new));
-    }
-
-    /**
-     * Returns the reason why calls fail, and begins to compare touched files.
-     *
-     * @return DATA_LOSS with the path and the remedy; null unless a file is known to be changed
+     * @return DATA_LOSS when a file is known to be changed, or UNAVAILABLE when a file system gives no answer, with the
+     *     path and the remedy; otherwise null
      */
     public @Nullable IreeException failure() {
+        IreeException silence = null;
         for (FileInPlace each : files) {
-            IreeException failure = each.failure();
-            if (failure != null) {
-                return failure;
+            Verdict now = each.glance();
+            if (now.unchanged() == Known.NO) {
+                return now.failure();
             }
+            silence = now.failure() != null ? now.failure() : silence;
+            each.compare(now, comparing);
         }
-        doubt();
-        return null;
+        return silence;
+    }
+
+    /**
+     * Returns the reason why no call can begin, without a look.
+     *
+     * @return UNAVAILABLE while a file is compared, or its file system gives no answer, with the wait as a detail; null
+     *     otherwise
+     */
+    public @Nullable IreeException doubt() {
+        return files.stream().noneMatch(FileInPlace::isInDoubt)
+                ? null
+                : new IreeException(
+                        StatusCode.UNAVAILABLE,
+                        "a call began while it was not known whether a file in place was changed",
+                        unavailable("a file that the program uses in place was touched, or gives no answer", null),
+                        new CallWait("a file that the program uses in place to be found unchanged"));
     }
 
     /**
@@ -169,17 +182,25 @@ public final class FilesInPlace {
      *     some time; null if neither
      */
     public @Nullable IreeException failureSince(long comparisons) {
-        Known unchanged = areUnchanged();
-        if (unchanged == Known.NO) {
-            return lost();
+        Known unchanged = Known.YES;
+        IreeException silence = null;
+        for (FileInPlace each : files) {
+            Verdict now = each.look();
+            if (now.unchanged() == Known.NO) {
+                return lost(now);
+            }
+            unchanged = now.unchanged() == Known.UNKNOWN ? Known.UNKNOWN : unchanged;
+            silence = now.failure() != null ? silent(now) : silence;
+            each.compare(now, comparing);
         }
         if (unchanged == Known.YES && comparisons() == comparisons) { // PLACE-1
             return null;
         }
-        doubt();
-        return new IreeException(
-                StatusCode.UNAVAILABLE,
-                "a file that the program uses in place was touched during the call, which may have read other contents; make the call again");
+        return silence != null
+                ? silence
+                : unavailable(
+                        "a file that the program uses in place was touched during the call, which may have read other contents; make the call again",
+                        null);
     }
 
     /**
@@ -196,43 +217,74 @@ public final class FilesInPlace {
     }
 
     /**
-     * Fails unless all files are unchanged, for a thread that must not wait.
+     * Finds out whether all files are unchanged. Does not wait.
      *
-     * @throws IreeException DATA_LOSS when a file was changed; UNAVAILABLE while not known
+     * @return null when all files are unchanged; otherwise completes when known, with null when all are unchanged, or
+     *     with the reason why a call must not begin: DATA_LOSS when a file was changed; UNAVAILABLE when a file is
+     *     touched again and again, cannot be read, or is in a file system that gives no answer
      */
-    public void requireUnchanged() {
-        switch (areUnchanged()) {
-            case NO -> throw lost();
-            case UNKNOWN -> {
-                doubt();
-                throw new IreeException(
-                        StatusCode.UNAVAILABLE,
-                        "a file that the program uses in place was touched, and is being compared with what it was; try again");
+    public @Nullable CompletableFuture<@Nullable IreeException> verdict() {
+        for (FileInPlace each : files) {
+            if (!each.isUnchangedHere()) {
+                return settle(ROUNDS);
             }
-            case YES -> {}
         }
+        return null;
+    }
+
+    private CompletableFuture<@Nullable IreeException> settle(int rounds) {
+        Map<FileInPlace, CompletableFuture<Verdict>> looks = new LinkedHashMap<>();
+        files.forEach(each -> looks.put(each, each.lookSoon()));
+        return all(looks.values()).thenCompose(_ -> settle(looks, rounds));
+    }
+
+    private CompletableFuture<@Nullable IreeException> settle(
+            Map<FileInPlace, CompletableFuture<Verdict>> looks, int rounds) {
+        IreeException silence = null;
+        List<CompletableFuture<Void>> comparisons = new ArrayList<>();
+        for (Map.Entry<FileInPlace, CompletableFuture<Verdict>> each : looks.entrySet()) {
+            Verdict now = each.getValue().join(); // complete
+            if (now.unchanged() == Known.NO) {
+                return CompletableFuture.completedFuture(lost(now));
+            }
+            silence = now.failure() != null ? silent(now) : silence;
+            CompletableFuture<Void> comparison = each.getKey().compare(now, comparing);
+            if (comparison != null) {
+                comparisons.add(comparison);
+            }
+        }
+        if (silence != null || comparisons.isEmpty()) {
+            return CompletableFuture.completedFuture(silence);
+        }
+        if (rounds == 0) {
+            return CompletableFuture.completedFuture(unavailable(
+                    "a file that the program uses in place was touched %d times while it was compared with what it was, or cannot be read; try again"
+                            .formatted(ROUNDS),
+                    null));
+        }
+        return all(comparisons).thenCompose(_ -> settle(rounds - 1));
+    }
+
+    private static CompletableFuture<Void> all(Collection<? extends CompletableFuture<?>> each) {
+        return CompletableFuture.allOf(each.toArray(CompletableFuture<?>[]::new));
     }
 
     /**
-     * Waits until every file is known to be changed or unchanged.
+     * Waits for the {@link #verdict}.
      *
-     * @throws IreeException DATA_LOSS when a file was changed; UNAVAILABLE when a file is touched again and again, or
-     *     cannot be read; CANCELLED when the thread is interrupted; the thread stays interrupted
+     * @throws IreeException as given by the verdict; CANCELLED when the thread is interrupted; the thread stays
+     *     interrupted
      */
     public void awaitUnchanged() {
-        for (int i = 0; i < ROUNDS && areUnchanged() == Known.UNKNOWN; i++) {
-            awaitComparison();
-        }
-        requireUnchanged();
-    }
-
-    private void awaitComparison() {
-        CompletableFuture<Void> doubt = doubt();
-        if (doubt == null) {
+        CompletableFuture<@Nullable IreeException> verdict = verdict();
+        if (verdict == null) {
             return;
         }
         try {
-            doubt.get();
+            IreeException failure = verdict.get();
+            if (failure != null) {
+                throw failure;
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(
@@ -244,14 +296,21 @@ public final class FilesInPlace {
         }
     }
 
-    private IreeException lost() {
-        IreeException cause = null;
-        for (FileInPlace each : files) {
-            cause = cause == null ? each.failure() : cause;
-        }
+    private static IreeException lost(Verdict changed) {
         return new IreeException(
                 StatusCode.DATA_LOSS,
                 "the program uses a file in place, and it was changed while it is in use; load the program again, whose log and health name the file",
-                cause);
+                changed.failure(),
+                new FileFault());
+    }
+
+    private static IreeException silent(Verdict unanswered) {
+        return unavailable(
+                "the file system of a file that the program uses in place gives no answer, so that it is not known whether the file was changed; try again, log and health name the file",
+                unanswered.failure());
+    }
+
+    private static IreeException unavailable(String message, @Nullable IreeException cause) {
+        return new IreeException(StatusCode.UNAVAILABLE, message, cause, new FileFault());
     }
 }

@@ -8,9 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +24,7 @@ class FilesInPlaceTest {
 
     private final ArrayDeque<Runnable> reading = new ArrayDeque<>();
     private final ArrayDeque<Runnable> comparing = new ArrayDeque<>();
-    private final FilesInPlace files = new FilesInPlace(reading::add, comparing::add);
+    private final FilesInPlace files = new FilesInPlace(_ -> reading::add, _ -> Runnable::run, comparing::add);
     private int seconds;
     private Path path;
     private FileInPlace file;
@@ -51,28 +53,29 @@ class FilesInPlaceTest {
         touch();
     }
 
-    private CompletableFuture<Void> doubt() {
-        CompletableFuture<Void> doubt = files.doubt();
-        assertThat(doubt).isNotNull();
-        return doubt;
+    /** Whether the files are known to be unchanged; UNKNOWN until a comparison. */
+    private Known areUnchanged() {
+        CompletableFuture<IreeException> verdict = files.verdict();
+        return verdict == null ? Known.YES : !verdict.isDone() ? Known.UNKNOWN : known(verdict.join());
+    }
+
+    private static Known known(IreeException failure) {
+        return failure == null ? Known.YES : failure.code() == StatusCode.DATA_LOSS ? Known.NO : Known.UNKNOWN;
     }
 
     @Test
     void touchedFileIsUnknownUntilItWasComparedOnceForAllWhoAsk() throws IOException {
         read();
         touch();
-        assertThat(files.areUnchanged()).isEqualTo(Known.UNKNOWN);
         assertThat(files.failure()).as("proved").isNull();
-        assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(files::requireUnchanged)
-                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE));
-        CompletableFuture<Void> doubt = doubt();
+        CompletableFuture<IreeException> first = files.verdict();
+        CompletableFuture<IreeException> second = files.verdict();
         assertThat(comparing).hasSize(1);
+        assertThat(first).isNotDone();
         comparing.remove().run();
-        assertThat(doubt).isCompleted();
-        assertThat(files.areUnchanged()).isEqualTo(Known.YES);
-        assertThat(files.doubt()).isNull();
-        files.requireUnchanged();
+        assertThat(first).isCompletedWithValue(null);
+        assertThat(second).isCompletedWithValue(null);
+        assertThat(files.verdict()).isNull();
     }
 
     @Test
@@ -93,9 +96,9 @@ class FilesInPlaceTest {
     void otherContentsOfTheSameSizeAreFoundAndOnlyTheCauseNamesThePath() throws IOException {
         read();
         write("as it is.");
-        doubt();
+        assertThat(areUnchanged()).isEqualTo(Known.UNKNOWN);
         comparing.remove().run();
-        assertThat(files.areUnchanged()).isEqualTo(Known.NO);
+        assertThat(areUnchanged()).isEqualTo(Known.NO);
         assertThat(files.failure()).hasMessageContaining(path.toString()).hasMessageContaining("has other contents");
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(files::awaitUnchanged)
@@ -108,25 +111,25 @@ class FilesInPlaceTest {
     void anotherSizeIsAChangeWithoutComparing() throws IOException {
         read();
         write("longer than it was");
-        assertThat(files.areUnchanged()).isEqualTo(Known.NO);
-        assertThat(files.doubt()).isNull();
+        assertThat(areUnchanged()).isEqualTo(Known.NO);
+        assertThat(comparing).isEmpty();
     }
 
     @Test
     void restoredContentsAreFound() throws IOException {
         read();
         write("short");
-        assertThat(files.areUnchanged()).isEqualTo(Known.NO);
+        assertThat(areUnchanged()).isEqualTo(Known.NO);
         write("as it was");
-        doubt();
+        assertThat(areUnchanged()).isEqualTo(Known.UNKNOWN);
         comparing.remove().run();
-        assertThat(files.areUnchanged()).isEqualTo(Known.YES);
+        assertThat(areUnchanged()).isEqualTo(Known.YES);
     }
 
     @Test
     void fileThatWasTouchedBeforeItWasReadCountsAsChanged() throws IOException {
         touch();
-        assertThat(files.areUnchanged()).isEqualTo(Known.NO);
+        assertThat(areUnchanged()).isEqualTo(Known.NO);
         assertThat(files.failure()).hasMessageContaining("before its contents had been read");
         reading.remove().run();
         assertThat(files.areRead()).isFalse();
@@ -136,37 +139,95 @@ class FilesInPlaceTest {
     void fileThatChangesWhileItIsComparedIsComparedAgain() throws IOException {
         read();
         touch();
-        CompletableFuture<Void> first = doubt();
+        CompletableFuture<IreeException> verdict = files.verdict();
         touch();
         comparing.remove().run();
-        assertThat(first).isCompleted();
-        assertThat(files.areUnchanged()).isNotEqualTo(Known.NO);
+        assertThat(verdict).isNotDone();
         write("as it is.");
-        doubt();
         comparing.remove().run();
-        assertThat(files.areUnchanged()).isEqualTo(Known.NO);
+        assertThat(verdict).isNotDone();
+        comparing.remove().run();
+        assertThat(known(verdict.join())).isEqualTo(Known.NO);
+    }
+
+    @Test
+    void fileThatIsTouchedDuringEachComparisonKeepsNoCallWaiting() throws IOException {
+        read();
+        touch();
+        CompletableFuture<IreeException> verdict = files.verdict();
+        for (int i = 0; i < 3; i++) {
+            assertThat(verdict).isNotDone();
+            touch();
+            comparing.remove().run();
+        }
+        assertThat(verdict.join().code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(verdict.join().detail(FileFault.class)).isNotNull();
     }
 
     @Test
     void replacedFileIsUnchanged() throws IOException {
         read();
         replace();
-        assertThat(files.areUnchanged()).isEqualTo(Known.YES);
+        assertThat(areUnchanged()).isEqualTo(Known.YES);
     }
 
     @Test
     void fileThatWasTouchedAndThenReplacedIsNotTakenForUnchanged() throws IOException {
         read();
         write("as it is.");
-        assertThat(files.areUnchanged()).isEqualTo(Known.UNKNOWN);
+        assertThat(areUnchanged()).isEqualTo(Known.UNKNOWN);
         replace();
-        assertThat(files.areUnchanged()).isEqualTo(Known.NO);
+        assertThat(areUnchanged()).isEqualTo(Known.NO);
         assertThat(files.failure()).hasMessageContaining("before its contents could be compared");
     }
 
     private void replace() throws IOException {
         Path other = Files.writeString(directory.resolve("other"), "as it was");
         Files.move(other, path, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** Files whose file system answers a look when the test runs the thread. */
+    private FilesInPlace elsewhere(ArrayDeque<Runnable> thread, Duration patience) throws IOException {
+        FilesInPlace all = new FilesInPlace(_ -> Runnable::run, _ -> thread::add, comparing::add, patience);
+        all.add(FileInPlace.elsewhere("file '" + path + "'", path));
+        all.loaded();
+        assertThat(all.areRead()).isTrue();
+        return all;
+    }
+
+    @Test
+    void fileSystemThatGivesNoAnswerLeavesItsFilesUnknown() throws IOException {
+        FilesInPlace all = elsewhere(new ArrayDeque<>(), Duration.ofNanos(1));
+        IreeException failure = all.verdict().orTimeout(1, TimeUnit.MINUTES).join();
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure).hasMessageContaining("gives no answer");
+        assertThat(failure.getMessage()).doesNotContain(path.toString());
+        assertThat(failure.getCause()).hasMessageContaining(path.toString());
+        assertThat(failure.detail(FileFault.class)).isNotNull();
+        assertThat(all.failureSince(all.comparisons())).as("results of a call").hasMessage(failure.getMessage());
+        assertThat(all.failure()).hasMessageContaining("check the mount");
+    }
+
+    @Test
+    void failureIsThatOfTheLatestLookAndWaitsForNone() throws IOException {
+        ArrayDeque<Runnable> thread = new ArrayDeque<>();
+        FilesInPlace all = elsewhere(thread, Duration.ofDays(1));
+        write("longer than it was");
+        assertThat(all.failure()).isNull();
+        thread.remove().run();
+        assertThat(all.failure()).hasMessageContaining("has another size");
+    }
+
+    @Test
+    void whoWaitsForAComparisonLearnsThatTheFileSystemGivesNoAnswer() throws IOException {
+        ArrayDeque<Runnable> thread = new ArrayDeque<>();
+        FilesInPlace all = elsewhere(thread, Duration.ofSeconds(1));
+        touch();
+        CompletableFuture<IreeException> verdict = all.verdict();
+        thread.remove().run();
+        assertThat(verdict).as("while the file is compared").isNotDone();
+        assertThat(all.verdict().orTimeout(1, TimeUnit.MINUTES).join()).hasMessageContaining("gives no answer");
+        assertThat(verdict.orTimeout(1, TimeUnit.MINUTES).join()).hasMessageContaining("gives no answer");
     }
 
     @Test

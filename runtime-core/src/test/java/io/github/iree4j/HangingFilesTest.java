@@ -1,0 +1,173 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.github.iree4j.status.FileFault;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs whose parameters are in a file system that hangs after loading. */
+@Timeout(60)
+class HangingFilesTest {
+    private static final Duration SHORT = Duration.ofMillis(20);
+
+    @TempDir
+    Path directory;
+
+    private final HangingFiles files = new HangingFiles();
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final Tensor x = Tensor.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2, 4);
+    private Path weights;
+    private Program program;
+
+    @BeforeEach
+    void load() throws IOException {
+        weights = Files.copy(Fixtures.file("weights.irpa"), directory.resolve("weights.irpa"));
+        program = load(files.path(weights));
+    }
+
+    private Program load(Path parameters) {
+        return runtime.load(ProgramOptions.builder()
+                .module(Fixtures.file("3.13.0/cpu/weights.vmfb"))
+                .parameters("model", parameters)
+                .build());
+    }
+
+    /** Another file with the same contents: programs share the mapping of one file. */
+    private Path copy() throws IOException {
+        return Files.copy(weights, directory.resolve("copy.irpa"));
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        files.answer();
+        x.close();
+        runtime.close();
+        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+    }
+
+    private static StatusCode code(ThrowingCallable use) {
+        Throwable thrown = catchThrowable(use);
+        assertThat(thrown).isInstanceOf(IreeException.class);
+        return ((IreeException) thrown).code();
+    }
+
+    @Test
+    void looksAreMadeByAnotherThreadAndCallsGoOn() {
+        ProgramFunction weigh = program.function("weigh");
+        weigh.invoke(x).close();
+        weigh.invokeAsync(x).join().close();
+        weigh.invokeWithin(Duration.ofMinutes(1), x).close();
+        assertThat(program.failure()).isNull();
+    }
+
+    @Test
+    void callsEndAndHealthAnswersWhenLooksHang() throws IOException {
+        ChangedFilesTest.awaitRead(program);
+        program.function("weigh").invoke(x).close();
+        files.hangLooks();
+        assertThat(program.failure()).as("the answer of the latest look").isNull();
+        assertThat(code(() -> program.function("weigh").invokeWithin(SHORT, x)))
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        Throwable silent = catchThrowable(() -> program.function("weigh").invoke(x));
+        assertThat(silent)
+                .hasMessageContaining("gives no answer")
+                .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.UNAVAILABLE))
+                .satisfies(e ->
+                        assertThat(((IreeException) e).detail(FileFault.class)).isNotNull())
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain(weights.toString()));
+        assertThat(program.failure()).hasMessageContaining(weights.toString()).hasMessageContaining("check the mount");
+        try (Program elsewhere = load(copy())) {
+            elsewhere.function("weigh").invoke(x).close();
+        }
+        files.answer();
+        ChangedFilesTest.awaitThat(() -> program.failure() == null);
+        program.function("weigh").invoke(x).close();
+    }
+
+    @Test
+    void callWhoseFileHangsWhenItsResultsAreReadyGivesNone() {
+        AtomicBoolean armed = new AtomicBoolean();
+        Program traced = runtime.load(ProgramOptions.builder()
+                .module(Fixtures.file("3.13.0/cpu/weights.vmfb"))
+                .parameters("model", files.path(weights))
+                .tracer(new EnteredTracer(() -> {
+                    if (armed.get()) {
+                        files.hangLooks();
+                    }
+                }))
+                .build());
+        armed.set(true);
+        assertThat(code(() -> traced.function("weigh").invoke(x))).isEqualTo(StatusCode.UNAVAILABLE);
+    }
+
+    @Test
+    void fileSystemThatHangsHoldsUpNoReadingOfFilesElsewhere() throws IOException {
+        HangingFiles others = new HangingFiles();
+        others.hangOpensAfter(1); // to map the file, and not to read it
+        Program hung = load(others.path(copy()));
+        try (Program elsewhere = load(weights)) {
+            ChangedFilesTest.awaitRead(elsewhere);
+        }
+        assertThat(hung.loaded.inPlace().areRead()).isFalse();
+        others.answer();
+        ChangedFilesTest.awaitRead(hung);
+    }
+
+    @Test
+    void callsThatWaitForAComparisonThatHangsEndWhenTheyAreCancelledLateOrInterrupted() throws Exception {
+        ChangedFilesTest.awaitRead(program);
+        files.hangOpensAfter(0);
+        ChangedFilesTest.Change.TOUCHED.to(weights);
+        ProgramFunction weigh = program.function("weigh");
+        CompletableFuture<Results> first = weigh.invokeAsync(x);
+        CompletableFuture<Results> second = weigh.invokeAsync(x);
+        ChangedFilesTest.awaitSuspended(program);
+        assertThat(catchThrowable(() -> weigh.invokeWithin(SHORT, x)))
+                .hasMessageContaining("waiting for a file that the program uses in place to be found unchanged")
+                .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED))
+                .satisfies(e ->
+                        assertThat(((IreeException) e).detail(FileFault.class)).isNotNull());
+        assertThat(first).isNotDone();
+        first.cancel(true);
+        second.cancel(true);
+        awaitNoCalls();
+        Thread.currentThread().interrupt();
+        StatusCode code = code(() -> weigh.invoke(x));
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(code).isEqualTo(StatusCode.CANCELLED);
+        awaitNoCalls();
+    }
+
+    @Test
+    void closingEndsACallThatWaitsForAComparisonThatHangs() throws Exception {
+        ChangedFilesTest.awaitRead(program);
+        files.hangOpensAfter(0);
+        ChangedFilesTest.Change.TOUCHED.to(weights);
+        CompletableFuture<StatusCode> code = new CompletableFuture<>();
+        Thread caller = Thread.ofPlatform()
+                .daemon()
+                .start(() -> code.complete(code(() -> program.function("weigh").invoke(x))));
+        ChangedFilesTest.awaitSuspended(program);
+        program.close();
+        caller.join();
+        assertThat(code.join()).isEqualTo(StatusCode.CANCELLED);
+    }
+
+    private void awaitNoCalls() {
+        ChangedFilesTest.awaitThat(() -> program.activeCalls() == 0);
+    }
+}

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -44,8 +45,8 @@ public enum Fault {
                         CALLER;
                     case UNIMPLEMENTED, INCOMPATIBLE, DATA_LOSS -> OPERATOR;
                     case INTERNAL -> MODEL;
-                    case DEADLINE_EXCEEDED -> isHaste(own, limit, took) ? CALLER : MODEL;
-                    case ABORTED, UNAVAILABLE -> DEVICE;
+                    case DEADLINE_EXCEEDED -> isHaste(own, limit, took) ? CALLER : ofFileOr(MODEL, e);
+                    case ABORTED, UNAVAILABLE -> ofFileOr(DEVICE, e);
                     case RESOURCE_EXHAUSTED -> e.detail(NeverFits.class) == null ? UNKNOWN : CALLER;
                     // The closed object may be an input or the program; the forbidden use may be the caller's or the
                     // program's.
@@ -54,6 +55,11 @@ public enum Fault {
             case CancellationException _ -> CALLER;
             default -> UNKNOWN;
         };
+    }
+
+    /** The operator for a file that was changed or touched, or whose file system gives no answer. */
+    private static Fault ofFileOr(Fault other, IreeException failure) {
+        return failure.detail(FileFault.class) == null ? other : OPERATOR;
     }
 
     private static boolean isHaste(@Nullable Duration own, @Nullable Duration limit, Duration took) {

@@ -64,7 +64,7 @@ public final class Programs implements AutoCloseable {
             return instances.stream().mapToInt(Program::activeCalls).sum();
         }
 
-        /** Returns the cause of failing calls after a change of a file used in place by the program; null without such a cause. */
+        /** Returns the cause of failing calls by a file used in place by the program, see {@link Program#failure()}; null without such a cause. */
         public @Nullable IreeException failure() {
             for (Program instance : instances) {
                 IreeException failure = instance.failure();

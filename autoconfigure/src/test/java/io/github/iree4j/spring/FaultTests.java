@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -54,6 +55,16 @@ class FaultTests {
     void aCallThatIsTooLargeIsTheCallers() {
         IreeException failure = new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30));
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
+    }
+
+    @Test
+    void aFileThatWasTouchedOrGivesNoAnswerIsTheOperators() {
+        IreeException failure = new IreeException(StatusCode.UNAVAILABLE, "touched", null, new FileFault());
+        assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
+        assertThat(Fault.of(failure.during("in a program"), null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
+        IreeException late = new IreeException(StatusCode.DEADLINE_EXCEEDED, "late", failure);
+        assertThat(Fault.of(late, null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
+        assertThat(Fault.of(late, LIMIT.dividedBy(2), LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.problems.ChangedFile;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -32,9 +33,10 @@ final class ChangedFileReload implements Consumer<ChangedFile> {
     private void reload(ChangedFile changed) {
         boolean isStill = programs.find(changed.program(), changed.version())
                 .map(LoadedProgram::failure)
+                .filter(failure -> failure.code() == StatusCode.DATA_LOSS)
                 .isPresent();
         if (!isStill) {
-            return; // somebody has loaded or unloaded the program
+            return; // somebody has loaded or unloaded the program, or the file gives no answer
         }
         log.info("{} is loaded again, since a file of it was changed", changed.subject());
         try {

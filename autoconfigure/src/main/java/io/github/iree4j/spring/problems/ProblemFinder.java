@@ -13,6 +13,7 @@ import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.Known;
+import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -487,6 +488,7 @@ public final class ProblemFinder {
                 ProgramSource source = status.source();
                 programs.find(source.name(), source.version())
                         .map(Programs.LoadedProgram::failure)
+                        .filter(failure -> failure.code() == StatusCode.DATA_LOSS) // known to be changed
                         .ifPresent(failure -> problems.add(new ChangedFile(
                                 subject(source),
                                 source.name(),

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,8 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     private volatile List<Problem> problems = List.of();
     private volatile boolean stalled;
     private volatile @Nullable ScheduledFuture<?> looking;
-    private long found; // guarded by this, as are the other fields
+    private final AtomicLong found = new AtomicLong(); // read during looks
+    // guarded by this, as are the next fields
     private long completed = -1;
     private Map<Long, PendingCall> before = new HashMap<>(); // calls of the previous look
     private long advanced;
@@ -97,8 +99,8 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     }
 
     /** Returns the number of problems found so far. */
-    public synchronized long found() {
-        return found;
+    public long found() {
+        return found.get();
     }
 
     /** Returns whether work is in flight, nothing advances, and no program is known to serve new calls. */
@@ -113,7 +115,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         problems = List.copyOf(now);
         for (Problem each : now) {
             if (earlier.stream().noneMatch(each::isSame)) {
-                found++;
+                found.incrementAndGet();
                 tell(each);
             }
         }

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -397,6 +398,32 @@ class WatchdogTests {
         programs.load("weighing", null);
         watchdog.look();
         assertThat(refusals).containsExactly(true, false);
+    }
+
+    @Test
+    void theNumberOfProblemsIsReadDuringALookThatHangs() throws Exception {
+        CountDownLatch telling = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Watchdog slow = new Watchdog(
+                new ProblemFinder(runtime, programs, invocations),
+                Duration.ZERO,
+                Duration.ofDays(1),
+                events,
+                _ -> {
+                    telling.countDown();
+                    awaitQuietly(go);
+                },
+                new SimpleAsyncTaskScheduler(),
+                clock::get,
+                refusals::add,
+                this::settle);
+        Files.write(loadWeighing(), new byte[1], StandardOpenOption.APPEND);
+        Thread looking = Thread.ofPlatform().daemon().start(slow::look);
+        telling.await();
+        assertThat(CompletableFuture.supplyAsync(slow::found).get(1, TimeUnit.MINUTES))
+                .isEqualTo(1);
+        go.countDown();
+        looking.join();
     }
 
     @Test

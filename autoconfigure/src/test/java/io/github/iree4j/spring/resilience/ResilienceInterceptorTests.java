@@ -12,6 +12,7 @@ import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -149,6 +150,19 @@ class ResilienceInterceptorTests {
         for (int i = 0; i < 99; i++) {
             answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
             assertThat(code(interceptor.intercept(hasty, chain))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        }
+        assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+        assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isZero();
+    }
+
+    @Test
+    void touchedFilesDoNotOpenTheBreaker() {
+        CircuitBreaker breaker = breaker();
+        for (int i = 0; i < 99; i++) {
+            answers.add(CompletableFuture.failedFuture(
+                    new IreeException(StatusCode.UNAVAILABLE, "touched", null, new FileFault())));
+            assertThat(code(call(new ModelProtection(breaker, null, null, null))))
+                    .isEqualTo(StatusCode.UNAVAILABLE);
         }
         assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
         assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isZero();

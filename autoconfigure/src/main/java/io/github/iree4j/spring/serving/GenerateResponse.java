@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
@@ -24,7 +23,6 @@ final class GenerateResponse implements Inference.Response {
     private final @Nullable String id;
     private List<InferenceOutput> outputs;
     private final boolean stream;
-    private final Map<String, List<String>> texts;
 
     /**
      * Creates a response.
@@ -38,12 +36,11 @@ final class GenerateResponse implements Inference.Response {
         this.id = request.id();
         this.stream = stream;
         this.outputs = InferenceOutput.of(served, request, results);
-        this.texts = JsonOutput.texts(outputs);
     }
 
     @Override
     public long size() {
-        return InferenceOutput.size(outputs);
+        return InferenceOutput.most(outputs);
     }
 
     @Override
@@ -79,14 +76,14 @@ final class GenerateResponse implements Inference.Response {
     }
 
     private void write(JsonGenerator json, InferenceOutput output) {
-        List<String> own = texts.getOrDefault(output.name(), List.of());
-        long count = output.texts() == null ? output.tensor().elementCount() : own.size();
+        StringOutput texts = output.texts();
+        long count = texts == null ? output.tensor().elementCount() : texts.count();
         json.writeName(output.name());
         if (count == 1) {
-            JsonOutput.write(json, output, own);
+            JsonOutput.write(json, output);
         } else {
             json.writeStartArray();
-            JsonOutput.write(json, output, own);
+            JsonOutput.write(json, output);
             json.writeEndArray();
         }
     }

@@ -159,7 +159,11 @@ final class GrpcInference {
         boolean made = false;
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
-            body.chargeAnswer(InferenceOutput.size(outputs));
+            long texts = InferenceOutput.ofTexts(outputs);
+            if (texts > 0) {
+                body.charge(texts); // beside the message
+            }
+            body.chargeAnswer(InferenceOutput.most(outputs));
             GrpcMessage message = encode(request, InferenceOutput.onHost(outputs));
             made = true;
             return new Answer(

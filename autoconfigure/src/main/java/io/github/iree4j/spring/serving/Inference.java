@@ -39,14 +39,15 @@ final class Inference implements AutoCloseable {
 
     /** The content sent to the client. */
     interface Response {
-        /** Returns the memory kept until the response is written, in bytes. */
+        /** Returns the maximum memory kept until the response is written, in bytes; known before the response is fetched. */
         long size();
 
         /**
          * Copies the outputs to the heap, so the response needs neither the results nor their devices: a response that
          * has begun cannot report a failure.
          *
-         * @throws io.github.iree4j.status.IreeException the cause when a device fails to send an output
+         * @throws io.github.iree4j.status.IreeException the cause when a device fails to send an output; INVALID_ARGUMENT
+         *     when the response cannot express an output
          */
         void fetch();
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param name of the output
  * @param datatype of the elements
  * @param tensor borrowed from the results, or on the heap
- * @param texts the tensor as texts, written instead of the tensor; null unless the datatype is {@link Datatype#BYTES}
+ * @param texts the tensor as texts, written instead of the tensor; null before the output is on the host, and unless the
+ *     datatype is {@link Datatype#BYTES}
  * @param binary whether the output is requested in binary
  */
 record InferenceOutput(
@@ -80,7 +82,7 @@ record InferenceOutput(
     private static InferenceOutput of(String name, Tensor tensor, boolean string, InferenceRequest request) {
         boolean binary = request.wantsBinary(name);
         if (string && StringElements.canHold(tensor.elementType())) {
-            return new InferenceOutput(name, Datatype.BYTES, tensor, StringOutput.of(tensor), binary);
+            return new InferenceOutput(name, Datatype.BYTES, tensor, null, binary);
         }
         Datatype datatype = Datatype.of(tensor.elementType());
         if (datatype == null) {
@@ -96,25 +98,39 @@ record InferenceOutput(
         return texts == null ? tensor.shape() : texts.shape();
     }
 
-    /** Returns the size of outputs in binary, in bytes. */
-    static long size(List<InferenceOutput> outputs) {
-        return outputs.stream().mapToLong(InferenceOutput::size).sum();
+    /** Returns the maximum memory of outputs on the heap, and the maximum size in binary, in bytes. */
+    static long most(List<InferenceOutput> outputs) {
+        return outputs.stream()
+                .mapToLong(each -> each.isText() ? StringOutput.most(each.tensor) : each.tensor.byteSize())
+                .sum();
     }
 
-    /** Returns the size in binary, in bytes. */
+    /** Returns the memory of the texts among outputs, in bytes: texts {@linkplain #onHost on the host} are copies. */
+    static long ofTexts(List<InferenceOutput> outputs) {
+        return outputs.stream()
+                .filter(InferenceOutput::isText)
+                .mapToLong(each -> each.tensor.byteSize())
+                .sum();
+    }
+
+    private boolean isText() {
+        return datatype == Datatype.BYTES;
+    }
+
+    /** Returns the size in binary, in bytes, of an output on the host. */
     long size() {
-        return texts == null ? tensor.byteSize() : texts.contents().length;
+        return texts == null ? tensor.byteSize() : texts.size();
     }
 
     /**
      * Returns the outputs in host-visible memory, for callers writing the outputs immediately: a response that has
-     * begun cannot report a device failure. Blocks until devices have sent the outputs.
+     * begun cannot report a device failure. Blocks until devices have sent the outputs. Texts are copied to the heap.
      *
      * @return outputs borrowed from the results
      * @throws IreeException the cause when the device fails to send an output
      */
     static List<InferenceOutput> onHost(List<InferenceOutput> outputs) {
-        return outputs.stream().map(each -> each.with(each.tensor.onHost())).toList();
+        return outputs.stream().map(each -> each.fetched(Tensor::onHost)).toList();
     }
 
     /**
@@ -122,16 +138,24 @@ record InferenceOutput(
      * have sent the outputs.
      *
      * @return outputs independent of the results
-     * @throws IreeException the cause when the device fails to send an output
+     * @throws IreeException the cause when the device fails to send an output; INVALID_ARGUMENT for texts that JSON
+     *     cannot express
      */
     static List<InferenceOutput> onHeap(List<InferenceOutput> outputs) {
-        return outputs.stream()
-                .map(each -> each.texts == null ? each.with(each.tensor.copy()) : each)
-                .toList();
+        List<InferenceOutput> fetched =
+                outputs.stream().map(each -> each.fetched(Tensor::copy)).toList();
+        for (InferenceOutput each : fetched) {
+            if (each.texts != null && !each.binary) {
+                each.texts.requireUtf8(each.name);
+            }
+        }
+        return fetched;
     }
 
-    private InferenceOutput with(Tensor other) {
-        return new InferenceOutput(name, datatype, other, texts, binary);
+    private InferenceOutput fetched(UnaryOperator<Tensor> fetch) {
+        return isText()
+                ? new InferenceOutput(name, datatype, tensor, StringOutput.of(tensor), binary)
+                : new InferenceOutput(name, datatype, fetch.apply(tensor), null, binary);
     }
 
     /** Writes the output in binary. */
@@ -139,7 +163,7 @@ record InferenceOutput(
         if (texts == null) {
             tensor.writeTo(out);
         } else {
-            out.write(texts.contents());
+            texts.writeTo(out);
         }
     }
 }

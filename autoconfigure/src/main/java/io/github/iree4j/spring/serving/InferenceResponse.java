@@ -8,7 +8,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
@@ -25,10 +24,8 @@ final class InferenceResponse implements Inference.Response {
     private final Served served;
     private final @Nullable String id;
     private List<InferenceOutput> outputs;
-    /** The texts of outputs that are not binary, by name; decoded before the response begins, since decoding may fail. */
-    private final Map<String, List<String>> texts;
     /** The JSON preceding binary contents, short without contents. Null when the whole response is JSON. */
-    private final byte @Nullable [] header;
+    private byte @Nullable [] header;
 
     /**
      * Creates a response.
@@ -40,18 +37,17 @@ final class InferenceResponse implements Inference.Response {
         this.served = served;
         this.id = request.id();
         this.outputs = InferenceOutput.of(served, request, results);
-        this.texts = JsonOutput.texts(outputs);
-        this.header = outputs.stream().anyMatch(InferenceOutput::binary) ? header() : null;
     }
 
     @Override
     public long size() {
-        return InferenceOutput.size(outputs);
+        return InferenceOutput.most(outputs);
     }
 
     @Override
     public void fetch() {
         outputs = InferenceOutput.onHeap(outputs);
+        header = outputs.stream().anyMatch(InferenceOutput::binary) ? header() : null;
     }
 
     @Override
@@ -121,7 +117,7 @@ final class InferenceResponse implements Inference.Response {
             json.writeEndObject();
         } else {
             json.writeArrayPropertyStart("data");
-            JsonOutput.write(json, output, texts.getOrDefault(output.name(), List.of()));
+            JsonOutput.write(json, output);
             json.writeEndArray();
         }
         json.writeEndObject();

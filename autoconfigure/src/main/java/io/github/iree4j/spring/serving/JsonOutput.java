@@ -3,34 +3,17 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.http.ElementParts;
 import java.math.BigInteger;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import tools.jackson.core.JsonGenerator;
 
 /** Writes the elements of an output as JSON, flat and in row-major order. */
 final class JsonOutput {
     private JsonOutput() {}
 
-    /** Returns the texts of outputs that are not binary, by name. */
-    static Map<String, List<String>> texts(List<InferenceOutput> outputs) {
-        Map<String, List<String>> texts = new HashMap<>();
-        for (InferenceOutput output : outputs) {
-            if (output.texts() != null && !output.binary()) {
-                texts.put(output.name(), output.texts().texts(output.name()));
-            }
-        }
-        return texts;
-    }
-
-    /**
-     * Writes the elements, without brackets.
-     *
-     * @param texts the texts of a {@link Datatype#BYTES} output
-     */
-    static void write(JsonGenerator json, InferenceOutput output, List<String> texts) {
-        if (output.datatype() == Datatype.BYTES) {
-            texts.forEach(json::writeString);
+    /** Writes the elements of an output on the host, without brackets. */
+    static void write(JsonGenerator json, InferenceOutput output) {
+        StringOutput texts = output.texts();
+        if (texts != null) {
+            texts.writeTo(json);
         } else {
             ElementParts.forEach(output.tensor(), part -> write(json, output.datatype(), part));
         }

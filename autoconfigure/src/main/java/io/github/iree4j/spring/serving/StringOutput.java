@@ -1,71 +1,122 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Tensor;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import io.github.iree4j.hal.Shape;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import tools.jackson.core.JsonGenerator;
 
 /**
- * A tensor of 8-bit integers as texts: each row is a text, without the zeros at the row's end.
- *
- * @param shape the shape of the texts
- * @param contents the texts as in binary, each preceded by its length
+ * A tensor of 8-bit integers as texts: each row is a text, without the zeros at the row's end. The rows are copied to
+ * the heap once; a text exists only while being written, since a million short texts would take a hundred times their
+ * tensor's memory.
  */
-record StringOutput(long[] shape, byte[] contents) {
+final class StringOutput {
 
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private final long[] shape;
+    private final long count;
+    private final byte[] rows;
+    private final int row;
+    private final long size;
 
-    static StringOutput of(Tensor tensor) {
-        byte[] rows = tensor.toBytes();
-        long[] dimensions = tensor.shape();
-        long[] shape = dimensions.length < 2 ? new long[] {1} : Arrays.copyOf(dimensions, dimensions.length - 1);
-        int count = (int) Arrays.stream(shape).reduce(1, (a, b) -> a * b);
-        int row = count == 0 ? 0 : rows.length / count;
-        long size = (long) count * StringElements.LENGTH;
-        for (int i = 0; i < count; i++) {
-            size += length(rows, i * row, row);
+    private StringOutput(long[] shape, byte[] rows) {
+        this.shape = shape;
+        this.count = Shape.elementCount(shape);
+        this.rows = rows;
+        this.row = count == 0 ? 0 : (int) (rows.length / count);
+        long sum = count * StringElements.LENGTH;
+        for (long i = 0; row > 0 && i < count; i++) {
+            sum += length(i);
         }
-        byte[] contents = new byte[Math.toIntExact(size)];
-        int at = 0;
-        for (int i = 0; i < count; i++) {
-            int length = length(rows, i * row, row);
-            MemorySegment.ofArray(contents).set(INT, at, length);
-            System.arraycopy(rows, i * row, contents, at + StringElements.LENGTH, length);
-            at += StringElements.LENGTH + length;
-        }
-        return new StringOutput(shape, contents);
+        this.size = sum;
     }
 
-    private static int length(byte[] rows, int at, int row) {
+    /** Copies the rows of a tensor. */
+    static StringOutput of(Tensor tensor) {
+        return new StringOutput(shape(tensor), tensor.toBytes());
+    }
+
+    /** Returns the maximum of {@link #size} and of the memory of the rows, without looking at the rows. */
+    static long most(Tensor tensor) {
+        return tensor.byteSize() + Shape.elementCount(shape(tensor)) * StringElements.LENGTH;
+    }
+
+    private static long[] shape(Tensor tensor) {
+        long[] dimensions = tensor.shape();
+        return dimensions.length < 2 ? new long[] {1} : Arrays.copyOf(dimensions, dimensions.length - 1);
+    }
+
+    /** Returns the shape of the texts. */
+    long[] shape() {
+        return shape;
+    }
+
+    /** Returns the number of texts. */
+    long count() {
+        return count;
+    }
+
+    /** Returns the size in binary, in bytes. */
+    long size() {
+        return size;
+    }
+
+    private int start(long text) {
+        return (int) (text * row);
+    }
+
+    private int length(long text) {
+        int start = start(text);
         int length = row;
-        while (length > 0 && rows[at + length - 1] == 0) {
+        while (length > 0 && rows[start + length - 1] == 0) {
             length--;
         }
         return length;
     }
 
-    /** Returns the texts, for JSON, which can express only the bytes of texts. */
-    List<String> texts(String output) {
-        List<String> texts = new ArrayList<>();
-        int at = 0;
-        while (at < contents.length) {
-            int length = MemorySegment.ofArray(contents).get(INT, at);
-            try {
-                texts.add(StandardCharsets.UTF_8
-                        .newDecoder()
-                        .decode(ByteBuffer.wrap(contents, at + StringElements.LENGTH, length))
-                        .toString());
-            } catch (CharacterCodingException e) {
-                throw InferenceRequest.invalid("element %d of output '%s' is not UTF-8; ask for the output in binary"
-                        .formatted(texts.size(), output));
-            }
-            at += StringElements.LENGTH + length;
+    /** Writes the texts in binary, each after its length. */
+    void writeTo(OutputStream out) throws IOException {
+        ByteBuffer prefix = ByteBuffer.allocate(StringElements.LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+        for (long i = 0; i < count; i++) {
+            int length = length(i);
+            out.write(prefix.putInt(0, length).array());
+            out.write(rows, start(i), length);
         }
-        return texts;
+    }
+
+    /**
+     * Checks that JSON, which has characters rather than bytes, can express the texts.
+     *
+     * @param output name of the output
+     */
+    void requireUtf8(String output) {
+        CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
+        CharBuffer discarded = CharBuffer.allocate(1 << 10);
+        for (long i = 0; row > 0 && i < count; i++) {
+            ByteBuffer text = ByteBuffer.wrap(rows, start(i), length(i));
+            decoder.reset();
+            CoderResult result;
+            do {
+                result = decoder.decode(text, discarded.clear(), true);
+            } while (result.isOverflow());
+            if (result.isError()) {
+                throw InferenceRequest.invalid(
+                        "element %d of output '%s' is not UTF-8; ask for the output in binary".formatted(i, output));
+            }
+        }
+    }
+
+    /** Writes the texts as strings, without brackets. */
+    void writeTo(JsonGenerator json) {
+        for (long i = 0; i < count; i++) {
+            json.writeUTF8String(rows, start(i), length(i));
+        }
     }
 }

@@ -21,10 +21,13 @@ import tools.jackson.core.ObjectWriteContext;
 class JsonOutputTests {
 
     private static void write(OutputStream out, Tensor tensor, Datatype datatype) {
-        InferenceOutput output = new InferenceOutput("output0", datatype, tensor, null, false);
+        write(out, new InferenceOutput("output0", datatype, tensor, null, false));
+    }
+
+    private static void write(OutputStream out, InferenceOutput output) {
         try (JsonGenerator json = InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), out)) {
             json.writeStartArray();
-            JsonOutput.write(json, output, List.of());
+            JsonOutput.write(json, output);
             json.writeEndArray();
         }
     }
@@ -80,5 +83,17 @@ class JsonOutputTests {
         HeapAtFirstWrite out = new HeapAtFirstWrite();
         write(out, tensor, Datatype.INT8);
         assertThat(out.taken()).isLessThan(2 * size); // as long values it would be 8 times its size
+    }
+
+    /** As strings, one for each byte, the output would take 50 times its size. */
+    @Test
+    void manyShortTextsTakeTheHeapThatIsChargedForThem() {
+        int size = 4 << 20;
+        Tensor tensor =
+                Tensor.wrap(MemorySegment.ofArray("a".repeat(size).getBytes()), ElementType.parse("i8"), size, 1);
+        HeapAtFirstWrite out = new HeapAtFirstWrite();
+        List<InferenceOutput> texts = List.of(new InferenceOutput("output0", Datatype.BYTES, tensor, null, false));
+        write(out, InferenceOutput.onHeap(texts).getFirst());
+        assertThat(out.taken()).isLessThan(InferenceOutput.most(texts));
     }
 }

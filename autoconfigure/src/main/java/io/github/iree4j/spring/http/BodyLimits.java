@@ -154,11 +154,11 @@ public final class BodyLimits {
     }
 
     /**
-     * Makes room after a refusal for a reason other than memory: one answer gives way if the answer's client has had
-     * the time of a body for reading.
+     * Makes room after a refusal for lack of places: of the answers {@linkplain LimitedBody#keeping keeping} places, the
+     * answer unread for longest gives way if its client has had the time of a body for reading.
      */
-    public void makeRoom() {
-        answers.makeRoom(1);
+    public void makePlace() {
+        answers.makePlace();
     }
 
     /**

@@ -41,6 +41,7 @@ public final class LimitedBody extends InputStream {
     private volatile long answeredAt;
     private final AtomicBoolean givenUp = new AtomicBoolean();
     private final AtomicReference<@Nullable Runnable> ending = new AtomicReference<>();
+    private final AtomicReference<@Nullable Runnable> place = new AtomicReference<>();
 
     LimitedBody(BodyLimits limits, InputStream in, long length, long maximum, String property) {
         this.limits = limits;
@@ -185,14 +186,27 @@ public final class LimitedBody extends InputStream {
     public void endUnread(Runnable end) {
         ending.set(end);
         if (givenUp.get()) {
-            end();
+            run(ending);
         }
     }
 
-    private void end() {
-        Runnable end = ending.getAndSet(null);
-        if (end != null) {
-            Thread.ofVirtual().name("iree4j-unread").start(end); // callers hold locks of other requests
+    /**
+     * Sets the action giving back the place that the request keeps among computed requests while the answer is unread.
+     * An answer that has given way needs no place, even where the connection ends only later.
+     *
+     * @param leave idempotent, on a dedicated thread; null once the request keeps no place
+     */
+    public void keeping(@Nullable Runnable leave) {
+        place.set(leave);
+        if (givenUp.get()) {
+            run(place);
+        }
+    }
+
+    private static void run(AtomicReference<@Nullable Runnable> action) {
+        Runnable taken = action.getAndSet(null);
+        if (taken != null) {
+            Thread.ofVirtual().name("iree4j-unread").start(taken); // callers hold locks of other requests
         }
     }
 
@@ -202,7 +216,16 @@ public final class LimitedBody extends InputStream {
 
     /** Returns whether the client has had the time of a body, and the answer has not given way yet. */
     boolean mayGiveWay() {
-        return !givenUp.get() && limits.now() - answeredAt > limits.timeout().toNanos();
+        return !givenUp.get() && unreadFor() > limits.timeout().toNanos();
+    }
+
+    /** Returns the time since the answer was complete, in nanoseconds. */
+    long unreadFor() {
+        return limits.now() - answeredAt;
+    }
+
+    boolean keepsPlace() {
+        return place.get() != null;
     }
 
     boolean isGivenUp() {
@@ -213,7 +236,8 @@ public final class LimitedBody extends InputStream {
     void giveUp() {
         if (givenUp.compareAndSet(false, true)) {
             limits.counts().refuse(Reason.UNREAD);
-            end();
+            run(ending);
+            run(place);
         }
     }
 
@@ -349,6 +373,7 @@ public final class LimitedBody extends InputStream {
             charged = 0;
             limits.closed(this, answer);
             ending.set(null);
+            place.set(null);
         }
     }
 }

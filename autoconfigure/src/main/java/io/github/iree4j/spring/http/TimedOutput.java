@@ -41,7 +41,7 @@ final class TimedOutput extends FilterOutputStream {
             count += part;
             long nanos = limits.now() - begun;
             if (body.isGivenUp()) {
-                throw failure("others need the memory of an answer that the client has not read", nanos);
+                throw failure("others need the memory or the place of an answer that the client has not read", nanos);
             }
             if (nanos > limits.patience(count)) {
                 limits.counts().refuse(Reason.UNREAD);

@@ -68,6 +68,15 @@ final class UnreadAnswers {
         return made.size();
     }
 
+    /** Gives up the answer unread for longest, of the answers keeping places whose clients have had the time for reading. */
+    void makePlace() {
+        made.stream()
+                .filter(LimitedBody::keepsPlace)
+                .filter(LimitedBody::mayGiveWay)
+                .max(Comparator.comparingLong(LimitedBody::unreadFor))
+                .ifPresent(LimitedBody::giveUp);
+    }
+
     /** Gives answers up, the largest first, until the given number of bytes will be free; fewer if clients still have time for reading. */
     void makeRoom(long bytes) {
         List<LimitedBody> late = made.stream()

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrpcCall extends ServerCall.Listener<InputStream> {
 
-    private static final String GIVEN_UP = "others need the memory of an answer that the client has not read";
+    private static final String GIVEN_UP =
+            "others need the memory or the place of an answer that the client has not read";
 
     private final ServerCall<InputStream, GrpcMessage> call;
     private final GrpcArrival arrival;

@@ -71,6 +71,7 @@ final class GrpcInference {
         private final LimitedBody body;
         private final @Nullable Duration limit;
         private final RequestLine.Turn turn;
+        private final KeptPlace place;
         private final AtomicBoolean over = new AtomicBoolean();
         private final CompletableFuture<Answer> answer = new CompletableFuture<>();
         private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
@@ -80,6 +81,7 @@ final class GrpcInference {
             this.body = body;
             this.limit = limit;
             this.turn = turn;
+            this.place = protocol.place(turn, body);
         }
 
         void begin() {
@@ -115,7 +117,7 @@ final class GrpcInference {
                     return;
                 }
                 try {
-                    answer.complete(answer(request, results, body, this::end));
+                    answer.complete(answer(request, results, body, place, this::end));
                 } catch (RuntimeException | Error e) {
                     answer.completeExceptionally(e);
                 }
@@ -138,7 +140,7 @@ final class GrpcInference {
         private void end() {
             if (over.compareAndSet(false, true)) {
                 body.close();
-                turn.leave();
+                place.close();
             }
         }
     }
@@ -155,7 +157,7 @@ final class GrpcInference {
      * Encodes the answer. The transport copies the whole answer on receipt, and keeps the part not read by the client:
      * only that part remains charged.
      */
-    private static Answer answer(Request request, Results results, LimitedBody body, Runnable end) {
+    private static Answer answer(Request request, Results results, LimitedBody body, KeptPlace place, Runnable end) {
         boolean made = false;
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
@@ -171,6 +173,7 @@ final class GrpcInference {
                     late -> {
                         free(request, results);
                         body.answered();
+                        place.passOn();
                         body.endUnread(late);
                     },
                     end);

@@ -16,19 +16,19 @@ final class Inference implements AutoCloseable {
 
     private final LimitedBody body;
     private final Response response;
-    private final Runnable leave;
+    private final KeptPlace place;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Takes ownership of the body.
+     * Takes ownership of the body and the place.
      *
      * @param body charged for the response alone
-     * @param leave ends the computation of the request
+     * @param place of the request
      */
-    Inference(LimitedBody body, Response response, Runnable leave) {
+    Inference(LimitedBody body, Response response, KeptPlace place) {
         this.body = body;
         this.response = response;
-        this.leave = leave;
+        this.place = place;
     }
 
     /** Receives headers of the response. */
@@ -78,6 +78,11 @@ final class Inference implements AutoCloseable {
         write(body.timed(out));
     }
 
+    /** Returns the place of the request. */
+    KeptPlace place() {
+        return place;
+    }
+
     /** Returns the body charged for the response. */
     LimitedBody body() {
         return body;
@@ -99,7 +104,7 @@ final class Inference implements AutoCloseable {
             try {
                 body.close();
             } finally {
-                leave.run();
+                place.close();
             }
         }
     }

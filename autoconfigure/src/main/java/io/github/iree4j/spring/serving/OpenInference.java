@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -31,6 +32,9 @@ final class OpenInference {
 
     /** Header with the length of the JSON in a body with binary data. */
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
+
+    /** Number of unread answers over HTTP, which keep no place, for each request computed at once. */
+    static final int UNREAD = 4;
 
     /** Priority of calls of large requests, which would make small requests wait long. */
     private static final int LARGE = -1;
@@ -46,11 +50,13 @@ final class OpenInference {
     private final ServingOptions options;
     private final BodyLimits limits;
     private final RequestLine line;
+    private final Semaphore unread;
 
     /**
      * Creates the protocol.
      *
-     * @param kind kind of work for requests being computed, or with unread answers
+     * @param unread maximum number of unread answers whose requests keep no place
+     * @param kind kind of work for requests being computed, or keeping a place for an unread answer
      * @param waiting kind of work for requests waiting to be computed
      */
     OpenInference(
@@ -58,6 +64,7 @@ final class OpenInference {
             InvocationService invocations,
             ServingOptions options,
             BodyLimits limits,
+            int unread,
             Work kind,
             Work waiting) {
         this.models = models;
@@ -66,14 +73,20 @@ final class OpenInference {
         this.limits = limits;
         this.line = new RequestLine(options.maxConcurrentRequests(), options.maxWait(), () -> {
             limits.counts().refuse(Reason.REQUESTS);
-            limits.makeRoom();
+            limits.makePlace();
         });
+        this.unread = new Semaphore(unread);
         limits.counts().measure(kind, line::computed);
         limits.counts().measure(waiting, line::waiting);
     }
 
     RequestLine line() {
         return line;
+    }
+
+    /** Returns the place of a request that will be answered. */
+    KeptPlace place(RequestLine.Turn turn, LimitedBody body) {
+        return new KeptPlace(turn, body, unread);
     }
 
     record ServerMetadata(String name, String version, List<String> extensions) {}
@@ -226,7 +239,7 @@ final class OpenInference {
             request = reader.read(served, body);
             InvocationSpec call = call(served, request, body); // fails for non-scalars: before the turn
             RequestLine.Turn turn = join(served, request, request.timeout());
-            received = new Received(served, request, body, turn, call, responder);
+            received = new Received(served, request, body, turn, call, responder, place(turn, body));
             return received;
         } finally {
             if (received == null) {

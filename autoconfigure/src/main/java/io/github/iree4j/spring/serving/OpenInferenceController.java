@@ -42,7 +42,14 @@ public final class OpenInferenceController {
      */
     public OpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
-        this.protocol = new OpenInference(models, invocations, options, limits, Work.HTTP, Work.HTTP_WAITING);
+        this.protocol = new OpenInference(
+                models,
+                invocations,
+                options,
+                limits,
+                OpenInference.UNREAD * options.maxConcurrentRequests(),
+                Work.HTTP,
+                Work.HTTP_WAITING);
     }
 
     /** Returns the line of inference requests. */

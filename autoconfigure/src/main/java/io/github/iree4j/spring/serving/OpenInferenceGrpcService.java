@@ -86,7 +86,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      * @param limits the limits of bodies
      * @param maxCalls maximum number of open calls of all clients, of any service; a connection beginning a further
      *     call is closed. Streams, which may be silent, are limited to a quarter of this number; further streams are
-     *     refused
+     *     refused. Unread answers whose requests keep no place are limited to a half
      */
     public OpenInferenceGrpcService(
             Programs programs,
@@ -98,7 +98,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             int maxCalls) {
         this.repository = new RepositoryModels(programs);
         this.models = models;
-        this.protocol = new OpenInference(models, invocations, options, limits, Work.GRPC, Work.GRPC_WAITING);
+        this.protocol =
+                new OpenInference(models, invocations, options, limits, maxCalls / 2, Work.GRPC, Work.GRPC_WAITING);
         this.inference = new GrpcInference(models, protocol, options);
         this.options = options;
         this.authenticated = authenticated;

@@ -87,6 +87,7 @@ final class ReactiveBody {
     }
 
     private static Mono<Void> write(Inference inference, ServerHttpResponse response) {
+        inference.place().passOn();
         inference.describe(response.getHeaders()::set);
         return ReactiveAnswer.write(response, inference.body(), inference::write);
     }

@@ -51,7 +51,14 @@ public final class ReactiveOpenInferenceController {
     public ReactiveOpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.limits = limits;
-        this.protocol = new OpenInference(models, invocations, options, limits, Work.HTTP, Work.HTTP_WAITING);
+        this.protocol = new OpenInference(
+                models,
+                invocations,
+                options,
+                limits,
+                OpenInference.UNREAD * options.maxConcurrentRequests(),
+                Work.HTTP,
+                Work.HTTP_WAITING);
     }
 
     @GetMapping({"", "/"})

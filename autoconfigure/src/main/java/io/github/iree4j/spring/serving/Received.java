@@ -22,22 +22,25 @@ final class Received implements AutoCloseable {
     private final RequestLine.Turn turn;
     private final InvocationSpec call;
     private final Inference.Responder responder;
+    private final KeptPlace place;
     private final AtomicBoolean over = new AtomicBoolean();
 
-    /** Takes ownership of the request, the body and the turn. */
+    /** Takes ownership of the request, the body, the turn and the turn's place. */
     Received(
             Served served,
             InferenceRequest request,
             LimitedBody body,
             RequestLine.Turn turn,
             InvocationSpec call,
-            Inference.Responder responder) {
+            Inference.Responder responder,
+            KeptPlace place) {
         this.served = served;
         this.request = request;
         this.body = body;
         this.turn = turn;
         this.call = call;
         this.responder = responder;
+        this.place = place;
     }
 
     RequestLine.Turn turn() {
@@ -47,7 +50,7 @@ final class Received implements AutoCloseable {
     /**
      * Waits for the turn, makes the call and waits for the results. Called once.
      *
-     * @return the response, closed after writing, which ends the turn
+     * @return the response, closed after writing, which ends the turn at the latest
      * @throws IreeException also when the request was refused or closed
      */
     Inference infer() {
@@ -66,12 +69,12 @@ final class Received implements AutoCloseable {
                 response.fetch();
             }
             body.answered();
-            answer = new Inference(body, response, turn::leave);
+            answer = new Inference(body, response, place);
             return answer;
         } finally {
             if (answer == null) {
                 body.close();
-                turn.leave();
+                place.close();
             }
         }
     }
@@ -91,7 +94,7 @@ final class Received implements AutoCloseable {
         if (over.compareAndSet(false, true)) {
             request.close();
             body.close();
-            turn.leave();
+            place.close();
         }
     }
 }

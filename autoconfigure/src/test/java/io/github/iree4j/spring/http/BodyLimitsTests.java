@@ -276,10 +276,39 @@ class BodyLimitsTests {
     void whatEndsAnAnswerThatHasGivenWayMayBeSaidLater() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
         try (LimitedBody answer = unread(30_000)) {
+            answer.keeping(() -> {});
             advance(10_001);
-            limits.makeRoom();
+            limits.makePlace();
             answer.endUnread(ended::countDown);
             ended.await();
+        }
+    }
+
+    @Test
+    void ofAnswersThatKeepPlacesTheOneUnreadForLongestGivesItsPlaceBack() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        try (LimitedBody large = unread(30_000);
+                LimitedBody first = unread(1);
+                LimitedBody second = unread(2)) {
+            large.keeping(() -> {});
+            large.keeping(null);
+            first.keeping(left::countDown);
+            second.keeping(() -> {});
+            advance(10_000);
+            limits.makePlace();
+            assertThat(first.isGivenUp()).as("had its time").isFalse();
+            advance(1);
+            try (LimitedBody third = unread(3)) {
+                third.keeping(() -> {});
+                limits.makePlace();
+                limits.makePlace();
+                limits.makePlace();
+                assertThat(third.isGivenUp()).as("its time has begun").isFalse();
+            }
+            left.await(); // before the connection ends
+            assertThat(first.isGivenUp()).isTrue();
+            assertThat(second.isGivenUp()).isTrue();
+            assertThat(large.isGivenUp()).as("keeps no place").isFalse();
         }
     }
 
@@ -288,12 +317,13 @@ class BodyLimitsTests {
         try (LimitedBody answer = unread(30_000)) {
             OutputStream out = answer.timed(OutputStream.nullOutputStream());
             out.write(new byte[100]);
+            answer.keeping(() -> {});
             advance(10_001);
-            limits.makeRoom();
+            limits.makePlace();
             assertThatThrownBy(() -> out.write(new byte[100]))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining(
-                            "others need the memory of an answer that the client has not read: 200 bytes read in 10001 ms");
+                            "others need the memory or the place of an answer that the client has not read: 200 bytes read in 10001 ms");
         }
     }
 

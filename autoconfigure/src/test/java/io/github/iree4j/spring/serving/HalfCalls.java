@@ -21,6 +21,7 @@ final class HalfCalls implements AutoCloseable {
     private static final int END_STREAM = 1;
     private static final int ACK = 1;
     private static final int END_HEADERS = 4;
+    private static final int INITIAL_WINDOW_SIZE = 4;
     private static final int MAX_CONCURRENT_STREAMS = 3;
     private static final byte CANCEL = 8;
     private static final int QUIET_MILLIS = 3_000;
@@ -31,11 +32,20 @@ final class HalfCalls implements AutoCloseable {
     private int next = 1;
 
     HalfCalls(int port) throws IOException {
+        this(port, new byte[0]);
+    }
+
+    /** A connection whose client never lets the server send a byte of an answer. */
+    static HalfCalls withoutWindow(int port) throws IOException {
+        return new HalfCalls(port, new byte[] {0, INITIAL_WINDOW_SIZE, 0, 0, 0, 0});
+    }
+
+    private HalfCalls(int port, byte[] settings) throws IOException {
         socket = new Socket("localhost", port);
         out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
         in = new DataInputStream(socket.getInputStream());
         out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        frame(SETTINGS, 0, 0, new byte[0]);
+        frame(SETTINGS, 0, 0, settings);
     }
 
     private void frame(int type, int flags, int stream, byte[] payload) throws IOException {
@@ -138,14 +148,25 @@ final class HalfCalls implements AutoCloseable {
         to.writeBytes(value.getBytes(StandardCharsets.US_ASCII));
     }
 
+    /** Makes a call with a whole message. */
+    int call(String method, byte[] message) throws IOException {
+        int stream = begin(method);
+        send(stream, message.length, message, END_STREAM);
+        return stream;
+    }
+
     /** Announces a message of some length, and sends its beginning. */
     void send(int stream, int length, byte[] beginning) throws IOException {
+        send(stream, length, beginning, 0);
+    }
+
+    private void send(int stream, int length, byte[] beginning, int flags) throws IOException {
         ByteArrayOutputStream message = new ByteArrayOutputStream();
         DataOutputStream prefix = new DataOutputStream(message);
         prefix.writeByte(0);
         prefix.writeInt(length);
         prefix.write(beginning);
-        frame(DATA, 0, stream, message.toByteArray());
+        frame(DATA, flags, stream, message.toByteArray());
     }
 
     /** Waits until the server ends a call. */

@@ -7,7 +7,8 @@ import org.springframework.core.env.Environment;
 /**
  * The limits of connections of a gRPC server on a network.
  *
- * @param calls maximum number of open calls on a connection, as advertised to clients
+ * @param calls maximum number of open calls on a connection, including calls with an unread answer; advertised to
+ *     clients, and enforced by the transport
  */
 record GrpcConnectionLimits(int calls) {
 
@@ -19,12 +20,15 @@ record GrpcConnectionLimits(int calls) {
     /** Maximum time of unread bytes, in milliseconds, before the kernel closes the connection. */
     static final int UNREAD_MILLIS = 30_000;
 
+    /** The denominator of the share of a connection in the calls of all clients: a few connections must not hold all. */
+    private static final int CONNECTION_SHARE = 8;
+
     private static final String KEEPALIVE = "spring.grpc.server.keepalive.";
     private static final long SILENT_SECONDS = 20;
     private static final long ANSWER_SECONDS = 10;
 
     static GrpcConnectionLimits of(IreeServingProperties properties) {
-        return new GrpcConnectionLimits(properties.grpc().maxCalls() / 4);
+        return new GrpcConnectionLimits(Math.max(1, properties.grpc().maxCalls() / CONNECTION_SHARE));
     }
 
     /** Closes connections whose clients are gone or do not read, unless Boot's properties set the times. */

@@ -1,5 +1,9 @@
 package io.github.iree4j.spring.http;
 
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+
 /** The connection of the client whose request a thread serves, as far as the container provides access. */
 public interface ClientConnection {
 
@@ -16,4 +20,25 @@ public interface ClientConnection {
      * @return false also when unknown
      */
     boolean isClosed();
+
+    /**
+     * Ends the connection, or the stream of HTTP/2, with an incomplete response. On any thread, before the request has
+     * ended.
+     */
+    void end();
+
+    /**
+     * Returns the connection of the request served by the current thread.
+     *
+     * @return null without such a request, and where the container does not provide the connection
+     */
+    static @Nullable ClientConnection current() {
+        RequestAttributes request = RequestContextHolder.getRequestAttributes();
+        return request != null
+                        && request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST)
+                                instanceof ClientConnection connection
+                        && connection.thread().equals(Thread.currentThread())
+                ? connection
+                : null;
+    }
 }

@@ -16,8 +16,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
-import org.springframework.web.context.request.RequestAttributes;
-import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * Ends calls of Spring MVC clients that have closed their connections. While the thread serving a request waits in a
@@ -50,7 +48,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
 
     @Override
     public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
-        ClientConnection connection = request.blocking() ? current() : null;
+        ClientConnection connection = request.blocking() ? ClientConnection.current() : null;
         if (connection == null) {
             return chain.proceed(request);
         }
@@ -78,16 +76,6 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
         return watch.hasEndedIt && call.state() == CompletableFuture.State.FAILED
                 ? CompletableFuture.failedFuture(failure(request, call.exceptionNow()))
                 : call;
-    }
-
-    private static @Nullable ClientConnection current() {
-        RequestAttributes request = RequestContextHolder.getRequestAttributes();
-        return request != null
-                        && request.getAttribute(ClientConnection.ATTRIBUTE, RequestAttributes.SCOPE_REQUEST)
-                                instanceof ClientConnection connection
-                        && connection.thread().equals(Thread.currentThread())
-                ? connection
-                : null;
     }
 
     private static IreeException failure(InvocationRequest request, @Nullable Throwable cause) {

@@ -224,6 +224,16 @@ public final class LimitedBody extends InputStream {
         return limits.now() - answeredAt;
     }
 
+    /**
+     * Returns the time left to the client for reading more of a complete answer.
+     *
+     * @param bytes read so far
+     * @return nanoseconds; not positive once the client is too slow
+     */
+    public long patience(long bytes) {
+        return limits.patience(bytes) - unreadFor();
+    }
+
     boolean keepsPlace() {
         return place.get() != null;
     }

@@ -51,7 +51,7 @@ public final class RequestCounts {
 
     /** A kind of work in progress. */
     public enum Work {
-        /** Requests of the protocol over HTTP being computed, or with unread answers. */
+        /** Requests of the protocol over HTTP being computed, or keeping their place for an unread answer. */
         HTTP,
         /** Requests of the protocol over HTTP waiting to be computed. */
         HTTP_WAITING,

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.context.request.async.AsyncRequestNotUsableException;
 
 /**
  * An answer written in parts: after each part, the client must have kept up with {@link BodyLimits#patience}, and the
@@ -17,6 +19,7 @@ final class TimedOutput extends FilterOutputStream {
 
     private final BodyLimits limits;
     private final LimitedBody body;
+    private final @Nullable ClientConnection connection;
     private final long begun;
     private long count;
 
@@ -24,6 +27,7 @@ final class TimedOutput extends FilterOutputStream {
         super(out);
         this.limits = limits;
         this.body = body;
+        this.connection = ClientConnection.current();
         this.begun = limits.now();
     }
 
@@ -63,9 +67,14 @@ final class TimedOutput extends FilterOutputStream {
     }
 
     private IOException failure(String reason, long nanos) {
-        IOException failure = new IOException("%s: %d bytes read in %d ms; raise '%s' if it may be"
-                .formatted(reason, count, TimeUnit.NANOSECONDS.toMillis(nanos), BodyLimits.TIMEOUT));
-        failure.setStackTrace(new StackTraceElement[0]); // clients decide how often servers log the failure
-        return failure;
+        String text = "%s: %d bytes read in %d ms; raise '%s' if it may be"
+                .formatted(reason, count, TimeUnit.NANOSECONDS.toMillis(nanos), BodyLimits.TIMEOUT);
+        if (connection == null) {
+            IOException failure = new IOException(text);
+            failure.setStackTrace(new StackTraceElement[0]); // clients decide how often servers log the failure
+            return failure;
+        }
+        connection.end();
+        return new AsyncRequestNotUsableException(text); // Spring MVC does not pass this on to the container's log
     }
 }

@@ -266,7 +266,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.requests.active",
             "requests",
             Meter.Type.GAUGE,
-            "Requests of the Open Inference Protocol being computed, or with unread answers.",
+            "Requests of the Open Inference Protocol being computed, or keeping a place for an unread answer.",
             Key.PROTOCOL),
 
     REQUESTS_WAITING(

@@ -78,6 +78,11 @@ final class Inference implements AutoCloseable {
         write(body.timed(out));
     }
 
+    /** Returns the memory kept by the response, in bytes. */
+    long size() {
+        return response.size();
+    }
+
     /** Returns the place of the request. */
     KeptPlace place() {
         return place;

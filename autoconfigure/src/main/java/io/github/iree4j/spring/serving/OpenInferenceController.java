@@ -141,14 +141,27 @@ public final class OpenInferenceController {
         try {
             waits = !received.turn().isDecided() && WaitingRequest.begin(request, received);
             if (!waits) {
-                try (Inference inference = received.infer()) {
-                    inference.describe(response::setHeader);
-                    inference.writeTo(response.getOutputStream());
-                }
+                send(received.infer(), request, response);
             }
         } finally {
             if (!waits) {
                 received.close();
+            }
+        }
+    }
+
+    private static void send(Inference inference, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        boolean detached = false;
+        try {
+            inference.describe(response::setHeader);
+            detached = DetachedAnswer.begin(request, response, inference);
+            if (!detached) {
+                inference.writeTo(response.getOutputStream());
+            }
+        } finally {
+            if (!detached) {
+                inference.close();
             }
         }
     }

@@ -55,6 +55,11 @@ class DisconnectInterceptorTests {
                 asked.incrementAndGet();
                 return gone.get();
             }
+
+            @Override
+            public void end() {
+                throw new AssertionError("the call ends, not the connection");
+            }
         });
         RequestContextHolder.setRequestAttributes(new ServletRequestAttributes(served));
     }

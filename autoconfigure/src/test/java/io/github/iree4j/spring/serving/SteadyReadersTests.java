@@ -16,12 +16,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -48,6 +51,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.mvc.problemdetails.enabled=true",
             "server.tomcat.connection-timeout=10m",
         })
+@ExtendWith(OutputCaptureExtension.class)
 @Timeout(600)
 class SteadyReadersTests {
 
@@ -120,7 +124,8 @@ class SteadyReadersTests {
 
     @ParameterizedTest
     @EnumSource
-    void slowClientsAreDisconnectedAndOthersAreAnswered(Kind kind) throws Exception {
+    void slowClientsAreDisconnectedAndOthersAreAnswered(Kind kind, CapturedOutput output) throws Exception {
+        int before = output.getAll().length();
         try (SlowReader slow = ask(kind)) {
             String part = read(slow, 2000);
             assertThat(part).hasSizeLessThan(BYTES / 2);
@@ -131,6 +136,30 @@ class SteadyReadersTests {
         }
         try (SlowReader other = ask(Kind.BINARY)) {
             assertThat(other.rest()).hasSizeGreaterThan(BYTES);
+        }
+        assertThat(output.getAll().substring(before).lines())
+                .as("clients decide how often")
+                .noneMatch(line -> line.contains(" ERROR ") || line.contains(" WARN ") || line.startsWith("\tat "));
+    }
+
+    /** Within the timeout, less than a part of the answer is read; each byte read would begin a timeout of the container. */
+    @ParameterizedTest
+    @EnumSource(names = {"BINARY", "JSON"})
+    void clientsThatReadSomeBytesNowAndThenAreDisconnected(Kind kind) throws Exception {
+        try (SlowReader slow = ask(kind)) {
+            long begun = System.nanoTime();
+            Thread reader = Thread.ofVirtual().start(() -> {
+                try {
+                    read(slow, 50);
+                } catch (IOException | InterruptedException | AssertionError e) {
+                    // The test has ended.
+                }
+            });
+            while (limits.inFlight() > 0) {
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
+                Thread.onSpinWait();
+            }
+            reader.interrupt();
         }
     }
 

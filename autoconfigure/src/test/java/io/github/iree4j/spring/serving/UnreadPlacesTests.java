@@ -36,7 +36,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.http.max-in-flight-size=256MB",
             "iree.http.body-timeout=10m",
         })
-@Timeout(60)
+@Timeout(300)
 class UnreadPlacesTests {
 
     private static final int PLACES = 4;

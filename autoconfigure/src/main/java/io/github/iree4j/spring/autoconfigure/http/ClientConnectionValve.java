@@ -36,6 +36,11 @@ final class ClientConnectionValve extends ValveBase {
             return read.get() && available(true) && !available(false) && available(true);
         }
 
+        @Override
+        public void end() {
+            request.getCoyoteRequest().action(ActionCode.CLOSE_NOW, new IOException("the client does not read"));
+        }
+
         private boolean available(boolean reading) {
             request.getCoyoteRequest().action(ActionCode.AVAILABLE, reading);
             return request.getCoyoteRequest().getAvailable() > 0;

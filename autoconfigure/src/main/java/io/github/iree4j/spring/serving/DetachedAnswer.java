@@ -1,0 +1,207 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.http.ClientConnection;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.SocketTimeoutException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A large answer of Spring MVC on Tomcat, written by a virtual thread: a client that reads slowly then holds neither a
+ * thread of the container nor a place. A small answer fits into the memory that the system has for the connection, and
+ * is not worth another thread.
+ *
+ * <p>The virtual thread waits here, never in the container, until the container can take bytes. The monitor keeps the
+ * container from ending the request during a write: the container would use the response for another request.
+ */
+final class DetachedAnswer implements AsyncListener, WriteListener {
+
+    private static final Logger log = LoggerFactory.getLogger(DetachedAnswer.class);
+
+    private static final int SMALL = 1 << 13;
+
+    private final AsyncContext context;
+    private final ClientConnection connection;
+    private final Inference inference;
+    private final ServletOutputStream out;
+    private boolean begun; // guarded by this, as are the next fields
+    private boolean possible;
+    private boolean over;
+    private long read;
+
+    private DetachedAnswer(
+            AsyncContext context, ClientConnection connection, Inference inference, ServletOutputStream out) {
+        this.context = context;
+        this.connection = connection;
+        this.inference = inference;
+        this.out = out;
+    }
+
+    /**
+     * Begins to write a large answer, and owns the inference from then on.
+     *
+     * @return false for a small answer, and where the container, a filter or a servlet does not support writing later
+     */
+    static boolean begin(HttpServletRequest request, HttpServletResponse response, Inference inference)
+            throws IOException {
+        ClientConnection connection = ClientConnection.current();
+        if (connection == null || !request.isAsyncSupported() || inference.size() <= SMALL) {
+            return false;
+        }
+        ServletOutputStream out = response.getOutputStream();
+        response.flushBuffer(); // filters may set headers until the container's thread is done
+        if (!response.isCommitted()) {
+            return false; // a filter keeps the answer
+        }
+        AsyncContext context = request.startAsync();
+        context.setTimeout(0);
+        DetachedAnswer answer = new DetachedAnswer(context, connection, inference, out);
+        context.addListener(answer);
+        inference.place().passOn();
+        inference.body().endUnread(() -> answer.end(false));
+        out.setWriteListener(answer);
+        return true;
+    }
+
+    @Override
+    public void onWritePossible() {
+        boolean first;
+        synchronized (this) {
+            first = !begun;
+            begun = true;
+            possible = true;
+            notifyAll();
+        }
+        if (first) {
+            Thread.ofVirtual().name("iree4j-answer").start(this::write);
+        }
+    }
+
+    private void write() {
+        boolean whole = false;
+        try (inference) {
+            inference.writeTo(new Parts());
+            flush();
+            whole = true;
+        } catch (IOException | RuntimeException e) { // clients decide how often
+            log.debug("an answer ends early: {}", e.toString());
+        } finally {
+            end(whole);
+        }
+    }
+
+    private final class Parts extends OutputStream {
+        @Override
+        public void write(int value) throws IOException {
+            write(new byte[] {(byte) value}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            synchronized (DetachedAnswer.this) {
+                awaitPossible();
+                out.write(bytes, offset, length);
+                possible = out.isReady();
+                awaitPossible();
+                read += length; // all but a rest in the memory of the system
+            }
+        }
+    }
+
+    private synchronized void flush() throws IOException {
+        awaitPossible();
+        out.flush();
+        possible = out.isReady();
+        awaitPossible();
+    }
+
+    private synchronized void awaitPossible() throws IOException {
+        while (!possible && !over) {
+            long left = inference.body().patience(read);
+            if (left <= 0) {
+                throw new SocketTimeoutException("the client is too slow: %d bytes read".formatted(read));
+            }
+            try {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while a client reads");
+            }
+        }
+        if (over) {
+            throw new IOException("the connection has ended");
+        }
+    }
+
+    private synchronized void end(boolean whole) {
+        if (over) {
+            return;
+        }
+        over = true;
+        notifyAll();
+        if (whole) {
+            complete();
+        } else {
+            connection.end();
+        }
+    }
+
+    private void complete() {
+        try {
+            context.complete();
+        } catch (IllegalStateException e) { // the container has ended the request
+            log.debug("an answer's request is over: {}", e.toString());
+        }
+    }
+
+    /** The container ends the request. */
+    private void over() {
+        boolean unwritten;
+        synchronized (this) {
+            over = true;
+            notifyAll();
+            unwritten = !begun;
+            begun = true;
+        }
+        if (unwritten) {
+            inference.close();
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        over();
+        complete();
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        over();
+        complete(); // otherwise the container would look for an answer that reports the failure
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        over();
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+        over();
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+        // of another wait with a separate listener
+    }
+}

@@ -18,6 +18,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.util.TokenBuffer;
@@ -45,9 +46,13 @@ final class InferenceRequestReader {
     /** Estimated memory of each kept token. */
     static final int EARLY_BYTES = 64;
 
-    /** Factory whose parsers do not cache member names: a body may have millions of names. */
+    /**
+     * Factory whose parsers do not cache member names, since a body may have millions of names, and do not close the
+     * body, which stays charged until the client has read the answer.
+     */
     static final JsonFactory JSON = JsonFactory.builder()
             .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
+            .disable(StreamReadFeature.AUTO_CLOSE_SOURCE)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_NESTING)
                     .maxNumberLength(512)

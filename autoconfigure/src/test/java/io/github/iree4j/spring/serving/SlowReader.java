@@ -28,6 +28,19 @@ record SlowReader(Socket socket, String line) implements AutoCloseable {
         return begun(socket);
     }
 
+    /** Asks {@code values.echo_ui8} for an output of that size in JSON, with an input in JSON. */
+    static SlowReader askInJson(int port, int bytes) throws IOException {
+        Socket socket = connect(port);
+        String json = """
+                {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"data":[0%s]}]}""".formatted(bytes, ",0".repeat(bytes - 1));
+        socket.getOutputStream()
+                .write(
+                        "POST /v2/models/values.echo_ui8/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+                                .formatted(json.length(), json)
+                                .getBytes(StandardCharsets.US_ASCII));
+        return begun(socket);
+    }
+
     /** Asks for a path. */
     static SlowReader get(int port, String path, String accept) throws IOException {
         Socket socket = connect(port);

@@ -125,6 +125,16 @@ class UnreadPlacesTests {
         assertThat(ask().line()).contains(" 200");
     }
 
+    @Test
+    void anAnswerToARequestInJsonIsChargedUntilItIsRead() throws IOException {
+        SlowReader reader = SlowReader.askInJson(port, BYTES);
+        open.add(reader);
+        assertThat(reader.line()).contains(" 200");
+        assertThat(limits.unreadAnswers()).isEqualTo(1);
+        assertThat(limits.inFlight()).isEqualTo(BYTES);
+        assertThat(reader.rest()).hasSizeGreaterThan(2 * BYTES);
+    }
+
     /** None of their answers takes more than some tens of bytes. */
     @Test
     void manyUnreadAnswersOfAConnectionHoldNoPlace() throws Exception {

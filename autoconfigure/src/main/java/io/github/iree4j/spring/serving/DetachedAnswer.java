@@ -13,16 +13,18 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A large answer of Spring MVC on Tomcat, written by a virtual thread: a client that reads slowly then holds neither a
+ * A large answer of Spring MVC on Tomcat, encoded by a virtual thread: a client that reads slowly then holds neither a
  * thread of the container nor a place. A small answer fits into the memory that the system has for the connection, and
  * is not worth another thread.
  *
- * <p>The virtual thread waits here, never in the container, until the container can take bytes. The monitor keeps the
- * container from ending the request during a write: the container would use the response for another request.
+ * <p>Only threads of the container write, while the container can take bytes: a blocked write, or a write during the
+ * container's own, would go on when the container uses the response for another request.
  */
 final class DetachedAnswer implements AsyncListener, WriteListener {
 
@@ -35,9 +37,12 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
     private final Inference inference;
     private final ServletOutputStream out;
     private boolean begun; // guarded by this, as are the next fields
-    private boolean possible;
+    private boolean encoded;
     private boolean over;
-    private long read;
+    private byte @Nullable [] part; // to be written
+    private int offset;
+    private int length;
+    private long read; // by the client, but for a rest in the memory of the system
 
     private DetachedAnswer(
             AsyncContext context, ClientConnection connection, Inference inference, ServletOutputStream out) {
@@ -73,33 +78,54 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
         return true;
     }
 
+    /** Writes until the client has to read. Waits only for the virtual thread, which encodes what is on the heap. */
     @Override
-    public void onWritePossible() {
-        boolean first;
-        synchronized (this) {
-            first = !begun;
-            begun = true;
-            possible = true;
-            notifyAll();
+    public void onWritePossible() throws IOException {
+        if (begin()) {
+            Thread.ofVirtual().name("iree4j-answer").start(this::encode);
         }
-        if (first) {
-            Thread.ofVirtual().name("iree4j-answer").start(this::write);
+        synchronized (this) {
+            while (!over && out.isReady()) {
+                await(Long.MAX_VALUE, () -> part == null && !encoded);
+                if (part == null) {
+                    end(encoded);
+                    return;
+                }
+                out.write(part, offset, length);
+                read += length;
+                part = null;
+                notifyAll();
+            }
         }
     }
 
-    private void write() {
+    private synchronized boolean begin() {
+        boolean first = !begun;
+        begun = true;
+        return first;
+    }
+
+    private void encode() {
         boolean whole = false;
         try (inference) {
             inference.writeTo(new Parts());
-            flush();
             whole = true;
         } catch (IOException | RuntimeException e) { // clients decide how often
             log.debug("an answer ends early: {}", e.toString());
         } finally {
-            end(whole);
+            encoded(whole);
         }
     }
 
+    private synchronized void encoded(boolean whole) {
+        encoded = whole;
+        notifyAll();
+        if (!whole) {
+            end(false);
+        }
+    }
+
+    /** Lends parts to the container's thread, each until written. */
     private final class Parts extends OutputStream {
         @Override
         public void write(int value) throws IOException {
@@ -107,29 +133,30 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
         }
 
         @Override
-        public void write(byte[] bytes, int offset, int length) throws IOException {
+        public void write(byte[] bytes, int start, int count) throws IOException {
             synchronized (DetachedAnswer.this) {
-                awaitPossible();
-                out.write(bytes, offset, length);
-                possible = out.isReady();
-                awaitPossible();
-                read += length; // all but a rest in the memory of the system
+                part = bytes;
+                offset = start;
+                length = count;
+                DetachedAnswer.this.notifyAll();
+                await(inference.body().patience(read), () -> part != null);
+                if (part != null) {
+                    part = null;
+                    throw over
+                            ? new IOException("the connection has ended")
+                            : new SocketTimeoutException("the client is too slow: %d bytes read".formatted(read));
+                }
             }
         }
     }
 
-    private synchronized void flush() throws IOException {
-        awaitPossible();
-        out.flush();
-        possible = out.isReady();
-        awaitPossible();
-    }
-
-    private synchronized void awaitPossible() throws IOException {
-        while (!possible && !over) {
-            long left = inference.body().patience(read);
+    /** Waits while a condition holds and the request is not over. Under the monitor. */
+    private void await(long nanos, BooleanSupplier condition) throws IOException {
+        long begun = System.nanoTime();
+        while (!over && condition.getAsBoolean()) {
+            long left = nanos - (System.nanoTime() - begun);
             if (left <= 0) {
-                throw new SocketTimeoutException("the client is too slow: %d bytes read".formatted(read));
+                return;
             }
             try {
                 TimeUnit.NANOSECONDS.timedWait(this, left);
@@ -137,9 +164,6 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException("interrupted while a client reads");
             }
-        }
-        if (over) {
-            throw new IOException("the connection has ended");
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.sample;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
@@ -11,6 +12,7 @@ import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import tools.jackson.core.JacksonException;
@@ -23,10 +25,21 @@ import tools.jackson.databind.DatabindException;
  * renders failures of calls.
  */
 @RestControllerAdvice
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 final class Problems extends ResponseEntityExceptionHandler {
 
     /** For Spring. */
     Problems() {}
+
+    /** Without the warning of each client that goes while its body is read. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleExceptionInternal(
+            Exception e, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        boolean isAnswered = request instanceof ServletWebRequest served
+                && served.getResponse() != null
+                && served.getResponse().isCommitted();
+        return isAnswered ? null : super.handleExceptionInternal(e, body, headers, status, request);
+    }
 
     @ExceptionHandler
     ProblemDetail invalidField(InvalidFieldException e) {

@@ -75,8 +75,8 @@ public final class LimitedBody extends InputStream {
     private void readEarly() {
         ByteArrayOutputStream arrived = new ByteArrayOutputStream();
         try {
-            while (arrived.size() < length && in.available() > 0) {
-                byte[] part = new byte[(int) length - arrived.size()];
+            for (int some = in.available(); arrived.size() < length && some > 0; some = in.available()) {
+                byte[] part = new byte[Math.min(some, (int) length - arrived.size())]; // a read may wait for more
                 int read = in.read(part);
                 if (read < 0) {
                     break;

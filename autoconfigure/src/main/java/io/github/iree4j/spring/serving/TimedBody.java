@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
@@ -15,7 +17,7 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * The body of a request as a blocking stream with a time limit for each read, even if single bytes keep arriving.
- * Subscribes to the body at the first read: a stream closed before its subscription has arrived would keep the buffers
+ * Subscribes to the body when bytes are first asked for: a stream closed before its subscription has arrived would keep the buffers
  * that follow. Read by one thread.
  */
 final class TimedBody extends InputStream {
@@ -26,9 +28,14 @@ final class TimedBody extends InputStream {
     /** Maximum number of bytes of a read, so that a client sending at a slow but fair rate is in time. */
     private static final int PART = 1 << 16;
 
+    /** Time for the bytes sent together with the headers: the event loop hands them over after the subscription. */
+    private static final long BRIEF_MILLIS = 100;
+
     private final Flux<DataBuffer> buffers;
     private final Duration limit;
     private final Scheduler scheduler;
+    private final CountDownLatch first = new CountDownLatch(1); // until a part has arrived, or the body has ended
+    private final AtomicInteger unread = new AtomicInteger(); // bytes arrived
     private volatile @Nullable InputStream in; // null until the first read
     private volatile @Nullable Disposable look; // null until the first read
     private volatile long since; // when the current read began; 0 without a current read
@@ -60,7 +67,18 @@ final class TimedBody extends InputStream {
     private InputStream subscribed() {
         InputStream body = in;
         if (body == null) {
-            body = DataBufferUtils.subscriberInputStream(buffers, DEMAND);
+            body = DataBufferUtils.subscriberInputStream(
+                    buffers.doOnSubscribe(subscription -> {
+                                if (closed) { // meanwhile: the buffers are nobody's
+                                    subscription.cancel();
+                                }
+                            })
+                            .doOnNext(each -> {
+                                unread.addAndGet(each.readableByteCount());
+                                first.countDown();
+                            })
+                            .doFinally(_ -> first.countDown()),
+                    DEMAND);
             in = body;
             lookAfter(limit.toNanos());
         }
@@ -119,7 +137,20 @@ final class TimedBody extends InputStream {
         if (late) {
             throw new SocketTimeoutException("a part of the body has not arrived in " + limit);
         }
+        unread.addAndGet(-Math.max(0, read));
         return read;
+    }
+
+    /** Returns the number of bytes that have arrived; waits briefly for the first. */
+    @Override
+    public int available() {
+        subscribed();
+        try {
+            return first.await(BRIEF_MILLIS, TimeUnit.MILLISECONDS) ? unread.get() : 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 0;
+        }
     }
 
     @Override

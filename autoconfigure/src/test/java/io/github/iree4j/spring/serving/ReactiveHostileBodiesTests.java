@@ -10,11 +10,6 @@ import org.springframework.test.context.TestPropertySource;
         })
 class ReactiveHostileBodiesTests extends HostileBodiesTests {
     @Override
-    boolean bodiesArriveWithHeaders() {
-        return false; // they are passed on by another thread
-    }
-
-    @Override
     boolean refusedConnectionsAreEnded() {
         return false; // it costs no thread
     }

@@ -33,14 +33,32 @@ class TimedBodyTests {
     void aBodyThatIsNotReadIsNotSubscribedTo() throws IOException {
         AtomicInteger subscriptions = new AtomicInteger();
         Flux<DataBuffer> buffers = Flux.just(buffer("abc")).doOnSubscribe(_ -> subscriptions.incrementAndGet());
-        try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
-            assertThat(body.available()).isZero();
-        }
+        new TimedBody(buffers, LONG, Schedulers.parallel()).close();
         assertThat(subscriptions).hasValue(0);
         try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
             assertThat(body.readAllBytes()).asString(StandardCharsets.US_ASCII).isEqualTo("abc");
         }
         assertThat(subscriptions).hasValue(1);
+    }
+
+    @Test
+    void bytesThatHaveArrivedAreAvailable() throws IOException {
+        Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc"), buffer("de")), Flux.never());
+        try (TimedBody body = new TimedBody(buffers.subscribeOn(Schedulers.parallel()), LONG, Schedulers.parallel())) {
+            assertThat(body.available()).isPositive();
+            assertThat(body.readNBytes(5)).hasSize(5);
+            assertThat(body.available()).isZero();
+        }
+    }
+
+    @Test
+    void aBodyThatDoesNotArriveHasNothingAvailable() throws IOException {
+        AtomicInteger cancellations = new AtomicInteger();
+        try (TimedBody body = new TimedBody(
+                Flux.<DataBuffer>never().doOnCancel(cancellations::incrementAndGet), LONG, Schedulers.parallel())) {
+            assertThat(body.available()).isZero();
+        }
+        assertThat(cancellations).hasValue(1);
     }
 
     @Test

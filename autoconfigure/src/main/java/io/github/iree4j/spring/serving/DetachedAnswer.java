@@ -8,6 +8,7 @@ import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
@@ -31,6 +32,9 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
     private static final Logger log = LoggerFactory.getLogger(DetachedAnswer.class);
 
     private static final int SMALL = 1 << 13;
+
+    /** Bytes lent at once: each part costs two switches of threads. */
+    private static final int PART = 1 << 17;
 
     private final AsyncContext context;
     private final ClientConnection connection;
@@ -108,7 +112,9 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
     private void encode() {
         boolean whole = false;
         try (inference) {
-            inference.writeTo(new Parts());
+            BufferedOutputStream parts = new BufferedOutputStream(new Parts(), PART);
+            inference.writeTo(parts);
+            parts.flush();
             whole = true;
         } catch (IOException | RuntimeException e) { // clients decide how often
             log.debug("an answer ends early: {}", e.toString());

@@ -40,7 +40,8 @@ final class TimedOutput extends FilterOutputStream {
     public void write(byte[] bytes, int offset, int length) throws IOException {
         for (int done = 0; done < length; ) {
             int part = Math.min(length - done, PART);
-            write(bytes, offset + done, part, limits.counts());
+            int start = offset + done;
+            counting(() -> out.write(bytes, start, part));
             done += part;
             count += part;
             long nanos = limits.now() - begun;
@@ -54,13 +55,25 @@ final class TimedOutput extends FilterOutputStream {
         }
     }
 
-    private void write(byte[] bytes, int offset, int length, RequestCounts counts) throws IOException {
+    /** Passes on what another stream has kept, which the client may be too slow to read as well. */
+    @Override
+    public void flush() throws IOException {
+        counting(out::flush);
+    }
+
+    /** Passes bytes on. */
+    @FunctionalInterface
+    private interface Passing {
+        void run() throws IOException;
+    }
+
+    private void counting(Passing passing) throws IOException {
         try {
-            out.write(bytes, offset, length);
+            passing.run();
         } catch (IOException e) {
             boolean isLate = e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException;
             if (isLate && !body.isGivenUp()) { // otherwise already counted
-                counts.refuse(Reason.UNREAD);
+                limits.counts().refuse(Reason.UNREAD);
             }
             throw e;
         }

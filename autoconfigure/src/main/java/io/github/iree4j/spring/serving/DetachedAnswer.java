@@ -33,8 +33,8 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
 
     private static final int SMALL = 1 << 13;
 
-    /** Bytes lent at once: each part costs two switches of threads. */
-    private static final int PART = 1 << 17;
+    /** Bytes lent at once, which are not charged: each part costs two switches of threads. */
+    private static final int PART = 1 << 16;
 
     private final AsyncContext context;
     private final ClientConnection connection;
@@ -43,7 +43,8 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
     private boolean begun; // guarded by this, as are the next fields
     private boolean encoded;
     private boolean over;
-    private byte @Nullable [] part; // to be written
+    private byte @Nullable [] part; // to be written, until sent
+    private boolean given; // the part, to the container
     private int offset;
     private int length;
     private long read; // by the client, but for a rest in the memory of the system
@@ -89,16 +90,20 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
             Thread.ofVirtual().name("iree4j-answer").start(this::encode);
         }
         synchronized (this) {
-            while (!over && out.isReady()) {
+            while (!over && out.isReady()) { // the container has sent all it was given
+                if (given) {
+                    given = false;
+                    read += length;
+                    part = null;
+                    notifyAll();
+                }
                 await(Long.MAX_VALUE, () -> part == null && !encoded);
                 if (part == null) {
                     end(encoded);
                     return;
                 }
                 out.write(part, offset, length);
-                read += length;
-                part = null;
-                notifyAll();
+                given = true;
             }
         }
     }
@@ -112,9 +117,10 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
     private void encode() {
         boolean whole = false;
         try (inference) {
-            BufferedOutputStream parts = new BufferedOutputStream(new Parts(), PART);
-            inference.writeTo(parts);
-            parts.flush();
+            int part = (int) Math.min(PART, inference.size());
+            OutputStream timed = inference.body().timed(new BufferedOutputStream(new Parts(), part));
+            inference.write(timed);
+            timed.flush();
             whole = true;
         } catch (IOException | RuntimeException e) { // clients decide how often
             log.debug("an answer ends early: {}", e.toString());
@@ -131,7 +137,7 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
         }
     }
 
-    /** Lends parts to the container's thread, each until written. */
+    /** Lends parts to the container's thread, each until sent: the container keeps a copy of what the client does not take. */
     private final class Parts extends OutputStream {
         @Override
         public void write(int value) throws IOException {

@@ -34,7 +34,7 @@ final class OpenInference {
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
     /** Number of unread answers over HTTP, which keep no place, for each request computed at once. */
-    static final int UNREAD = 4;
+    private static final int UNREAD = 4;
 
     /** Priority of calls of large requests, which would make small requests wait long. */
     private static final int LARGE = -1;
@@ -51,6 +51,19 @@ final class OpenInference {
     private final BodyLimits limits;
     private final RequestLine line;
     private final Semaphore unread;
+
+    /** Creates the protocol over HTTP, with either web stack. */
+    static OpenInference overHttp(
+            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
+        return new OpenInference(
+                models,
+                invocations,
+                options,
+                limits,
+                UNREAD * options.maxConcurrentRequests(),
+                Work.HTTP,
+                Work.HTTP_WAITING);
+    }
 
     /**
      * Creates the protocol.

@@ -3,7 +3,6 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
-import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -42,14 +41,7 @@ public final class OpenInferenceController {
      */
     public OpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
-        this.protocol = new OpenInference(
-                models,
-                invocations,
-                options,
-                limits,
-                OpenInference.UNREAD * options.maxConcurrentRequests(),
-                Work.HTTP,
-                Work.HTTP_WAITING);
+        this.protocol = OpenInference.overHttp(models, invocations, options, limits);
     }
 
     /** Returns the line of inference requests. */

@@ -3,7 +3,6 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
-import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.Map;
@@ -51,14 +50,7 @@ public final class ReactiveOpenInferenceController {
     public ReactiveOpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.limits = limits;
-        this.protocol = new OpenInference(
-                models,
-                invocations,
-                options,
-                limits,
-                OpenInference.UNREAD * options.maxConcurrentRequests(),
-                Work.HTTP,
-                Work.HTTP_WAITING);
+        this.protocol = OpenInference.overHttp(models, invocations, options, limits);
     }
 
     @GetMapping({"", "/"})

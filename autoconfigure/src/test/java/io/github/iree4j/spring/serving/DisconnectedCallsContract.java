@@ -18,12 +18,13 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.context.TestPropertySource;
 
 /** Calls that do not end by themselves, and whose clients go, or ask for more time than the operator grants. */
+@TestPropertySource(
+        properties = {"iree.serving.enabled=true", "iree.invocation.timeout=0", "iree.modules.limited.timeout=100ms"})
 @Timeout(300)
 abstract class DisconnectedCallsContract {
-
-    static final String LIMIT = "iree.modules.limited.timeout=100ms";
 
     private static final long PATIENCE = Duration.ofSeconds(20).toNanos();
 

@@ -17,10 +17,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Over Spring MVC and Tomcat, where nothing reads the connection of a thread that waits. */
-@SpringBootTest(
-        classes = DisconnectedCallsTests.Application.class,
-        webEnvironment = WebEnvironment.RANDOM_PORT,
-        properties = {"iree.serving.enabled=true", "iree.invocation.timeout=0", DisconnectedCallsContract.LIMIT})
+@SpringBootTest(classes = DisconnectedCallsTests.Application.class, webEnvironment = WebEnvironment.RANDOM_PORT)
 class DisconnectedCallsTests extends DisconnectedCallsContract {
 
     @Test

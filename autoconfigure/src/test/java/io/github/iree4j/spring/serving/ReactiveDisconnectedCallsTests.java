@@ -10,9 +10,6 @@ import org.springframework.context.annotation.Configuration;
         classes = ReactiveDisconnectedCallsTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
-            "iree.serving.enabled=true",
-            "iree.invocation.timeout=0",
-            DisconnectedCallsContract.LIMIT,
             "spring.main.web-application-type=reactive",
             "spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.reactive.TomcatReactiveWebServerAutoConfiguration"
         })

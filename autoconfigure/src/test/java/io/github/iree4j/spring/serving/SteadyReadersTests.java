@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.netty.channel.ChannelOption;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -161,6 +163,20 @@ class SteadyReadersTests {
             }
             reader.interrupt();
         }
+    }
+
+    /** Answers of several parts, and of a single one that the system does not take as a whole. */
+    @ParameterizedTest
+    @ValueSource(ints = {BYTES, 60_000})
+    void whoIsTooSlowIsCounted(int bytes) throws IOException {
+        long before = limits.counts().refused(Reason.UNREAD);
+        try (SlowReader still = SlowReader.ask(port, bytes, true)) {
+            assertThat(still.line()).contains(" 200");
+            while (limits.inFlight() > 0) {
+                Thread.onSpinWait(); // the class's timeout fails what stays
+            }
+        }
+        assertThat(limits.counts().refused(Reason.UNREAD)).isEqualTo(before + 1);
     }
 
     @ParameterizedTest

@@ -41,29 +41,25 @@ final class HostileClients implements AutoCloseable {
 
     /** A request of the protocol that announces contents and sends only some. */
     static byte[] binaryClaim(int rows, int sent) {
+        return binary("", rows, sent);
+    }
+
+    /** A whole request of the protocol with inputs and results in binary. */
+    static byte[] binaryAnswer(int rows) {
+        return binary("\"parameters\":{\"binary_data_output\":true},", rows, 4 * 64 * rows);
+    }
+
+    private static byte[] binary(String parameters, int rows, int sent) {
         long size = 4L * 64 * rows;
         String header =
-                "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,64],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}]}"
-                        .formatted(rows, size);
+                "{%s\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,64],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}]}"
+                        .formatted(parameters, rows, size);
         return join(
                 head(
                         "/v2/models/digits/infer",
                         "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
                         header.length() + size),
                 join(header.getBytes(StandardCharsets.US_ASCII), new byte[sent]));
-    }
-
-    /** A whole request with inputs and results in binary. */
-    static byte[] binaryAnswer(int rows) {
-        String header =
-                "{\"parameters\":{\"binary_data_output\":true},\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,64],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}]}"
-                        .formatted(rows, 256 * rows);
-        return join(
-                head(
-                        "/v2/models/digits/infer",
-                        "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
-                        header.length() + 256L * rows),
-                join(header.getBytes(StandardCharsets.US_ASCII), new byte[256 * rows]));
     }
 
     /** The same as a tensor in a body. */

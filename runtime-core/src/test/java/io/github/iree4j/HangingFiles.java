@@ -88,9 +88,8 @@ final class HangingFiles extends FileSystemProvider {
                         inner[i] = inner[i] instanceof Path path ? file(path) : inner[i];
                     }
                     try {
-                        return method.invoke(file, inner) instanceof Path path
-                                ? path(path)
-                                : method.invoke(file, inner);
+                        Object result = method.invoke(file, inner);
+                        return result instanceof Path path ? path(path) : result;
                     } catch (InvocationTargetException e) {
                         throw e.getCause();
                     }

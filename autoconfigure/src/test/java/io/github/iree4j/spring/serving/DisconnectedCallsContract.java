@@ -32,7 +32,7 @@ abstract class DisconnectedCallsContract {
     static Path directory;
 
     @LocalServerPort
-    private int port;
+    int port;
 
     @Autowired
     private Programs programs;

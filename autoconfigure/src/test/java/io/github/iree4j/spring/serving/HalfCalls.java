@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** A connection of HTTP/2 whose calls begin and do not end; it reads frames only when asked to. */
 final class HalfCalls implements AutoCloseable {
@@ -24,6 +25,12 @@ final class HalfCalls implements AutoCloseable {
     private static final int INITIAL_WINDOW_SIZE = 4;
     private static final int MAX_CONCURRENT_STREAMS = 3;
     private static final byte CANCEL = 8;
+    private static final int AUTHORITY = 1;
+    private static final int METHOD = 2;
+    private static final int PATH = 4;
+    private static final int SCHEME = 6;
+    private static final String GRPC = "application/grpc";
+    private static final int MAX_FRAME = 1 << 14;
     private static final int QUIET_MILLIS = 3_000;
 
     private final Socket socket;
@@ -129,23 +136,48 @@ final class HalfCalls implements AutoCloseable {
     }
 
     private static byte[] headers(String method) {
+        return headers("/inference.GRPCInferenceService/" + method, GRPC);
+    }
+
+    private static byte[] headers(String path, String contentType) {
         ByteArrayOutputStream headers = new ByteArrayOutputStream();
-        header(headers, ":method", "POST");
-        header(headers, ":scheme", "http");
-        header(headers, ":path", "/inference.GRPCInferenceService/" + method);
-        header(headers, ":authority", "localhost");
-        header(headers, "te", "trailers");
-        header(headers, "content-type", "application/grpc");
+        header(headers, METHOD, "POST");
+        header(headers, SCHEME, "http");
+        header(headers, PATH, path);
+        header(headers, AUTHORITY, "localhost");
+        if (contentType.equals(GRPC)) {
+            header(headers, "te", "trailers");
+        }
+        header(headers, "content-type", contentType);
         return headers.toByteArray();
     }
 
-    /** A literal without indexing (RFC 7541, 6.2.2). */
+    /** A literal without indexing, with an indexed name (RFC 7541, 6.2.2 and A). */
+    private static void header(ByteArrayOutputStream to, int name, String value) {
+        to.write(name);
+        to.write(value.length());
+        to.writeBytes(value.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** A literal without indexing. */
     private static void header(ByteArrayOutputStream to, String name, String value) {
         to.write(0);
         to.write(name.length());
         to.writeBytes(name.getBytes(StandardCharsets.US_ASCII));
         to.write(value.length());
         to.writeBytes(value.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Sends a request of HTTP. */
+    int post(String path, byte[] body) throws IOException {
+        int stream = next;
+        next += 2;
+        frame(HEADERS, END_HEADERS, stream, headers(path, "application/json"));
+        for (int from = 0; from < body.length; from += MAX_FRAME) {
+            int to = Math.min(body.length, from + MAX_FRAME);
+            frame(DATA, to == body.length ? END_STREAM : 0, stream, Arrays.copyOfRange(body, from, to));
+        }
+        return stream;
     }
 
     /** Makes a call with a whole message. */

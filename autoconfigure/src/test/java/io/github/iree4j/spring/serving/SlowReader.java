@@ -31,14 +31,20 @@ record SlowReader(Socket socket, String line) implements AutoCloseable {
     /** Asks {@code values.echo_ui8} for an output of that size in JSON, with an input in JSON. */
     static SlowReader askInJson(int port, int bytes) throws IOException {
         Socket socket = connect(port);
-        String json = """
-                {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"data":[0%s]}]}""".formatted(bytes, ",0".repeat(bytes - 1));
+        byte[] json = json(bytes);
         socket.getOutputStream()
                 .write(
-                        "POST /v2/models/values.echo_ui8/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
-                                .formatted(json.length(), json)
+                        "POST /v2/models/values.echo_ui8/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+                                .formatted(json.length)
                                 .getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(json);
         return begun(socket);
+    }
+
+    /** Returns a request of {@code values.echo_ui8} with that many elements. */
+    static byte[] json(int elements) {
+        return """
+                {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"data":[0%s]}]}""".formatted(elements, ",0".repeat(elements - 1)).getBytes(StandardCharsets.US_ASCII);
     }
 
     /** Asks for a path. */

@@ -27,6 +27,7 @@ import org.springframework.test.context.DynamicPropertySource;
         properties = {
             "spring.grpc.server.enabled=true",
             "spring.grpc.server.port=0",
+            "server.http2.enabled=true",
             "server.tomcat.threads.max=8",
             "server.tomcat.connection-timeout=10m",
             "iree.serving.enabled=true",
@@ -42,6 +43,7 @@ class UnreadPlacesTests {
     private static final int PLACES = 4;
     private static final int BYTES = 1 << 19; // more than the system takes for a client
     private static final int OF_CONNECTION = 50;
+    private static final int IN_JSON = 20_000;
 
     @LocalServerPort
     private int port;
@@ -106,6 +108,23 @@ class UnreadPlacesTests {
             awaitPlaces(Work.HTTP, 0);
         }
         assertThat(limits.unreadAnswers()).isEqualTo(4 * PLACES);
+        try (SlowReader bystander = SlowReader.ask(port, BYTES, true)) {
+            assertThat(bystander.line()).contains(" 200");
+            assertThat(bystander.rest()).hasSizeGreaterThan(BYTES);
+        }
+    }
+
+    @Test
+    void manySlowReadersOfAConnectionOfHttp2HoldNoPlace() throws IOException {
+        HalfCalls unread = HalfCalls.withoutWindow(port);
+        open.add(unread);
+        for (int i = 0; i < 4 * PLACES; i++) {
+            unread.post("/v2/models/values.echo_ui8/infer", SlowReader.json(IN_JSON));
+            while (limits.unreadAnswers() != i + 1) {
+                Thread.onSpinWait();
+            }
+            awaitPlaces(Work.HTTP, 0);
+        }
         try (SlowReader bystander = SlowReader.ask(port, BYTES, true)) {
             assertThat(bystander.line()).contains(" 200");
             assertThat(bystander.rest()).hasSizeGreaterThan(BYTES);

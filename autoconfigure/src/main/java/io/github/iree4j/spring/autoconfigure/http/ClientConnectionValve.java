@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure.http;
 
 import io.github.iree4j.spring.http.ClientConnection;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,8 +12,8 @@ import org.apache.coyote.ActionCode;
 
 /**
  * Gives requests their {@link ClientConnection}. Tomcat does not read the connection of a request whose body has
- * arrived, so the end of the connection is noticed only by checking. Over HTTP/2, Tomcat reads streams all the time,
- * and no check is needed.
+ * arrived, so only a check finds the end of the connection. Over HTTP/2, Tomcat reads all the time, and notes the end of a
+ * stream or connection with the request.
  */
 final class ClientConnectionValve extends ValveBase {
 
@@ -29,6 +30,9 @@ final class ClientConnectionValve extends ValveBase {
     private record Connection(Request request, Thread thread) implements ClientConnection {
         @Override
         public boolean isClosed() {
+            if (request.getCoyoteRequest().getAttribute(RequestDispatcher.ERROR_EXCEPTION) instanceof IOException) {
+                return true; // the stream of HTTP/2 was reset
+            }
             AtomicBoolean read = new AtomicBoolean();
             request.getCoyoteRequest().action(ActionCode.REQUEST_BODY_FULLY_READ, read);
             // A failing read counts as something to read without available bytes; available bytes belong to the next

@@ -65,6 +65,8 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
                         message.getBody(), message.getHeaders().getContentLength(), maximumBytes, BodyLimits.SIZE)
                 .weighing(WEIGHT)) {
             return mapper.readValue(body, Tensor.class);
+        } catch (JacksonIOException e) {
+            throw e.getCause(); // of the connection
         } catch (JacksonException e) {
             if (e.getCause() instanceof ErrorResponseException failure) {
                 throw failure;

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import java.io.IOException;
@@ -19,9 +20,13 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
 
 /** Clients decide how often they go, and so not what is logged of it. */
 @SpringBootTest(
@@ -56,7 +61,7 @@ class DisconnectsInTheLogTests {
     }
 
     private static String post(String path, String headers, String body) {
-        return "POST /v2/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n%s"
+        return "POST /%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n%s"
                 .formatted(path, headers.replace(" and ", "\r\n"), body);
     }
 
@@ -82,14 +87,15 @@ class DisconnectsInTheLogTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                "models/add/infer    | Content-Length: 1000                                             | {\"inputs\": [",
-                "models/add/infer    | Content-Length: 1000 and Inference-Header-Content-Length: 20     | {\"inputs\": [",
-                "models/add/infer    | Transfer-Encoding: chunked                                       | ff~{\"inputs\": [",
-                "models/add/infer    | Transfer-Encoding: chunked                                       | 2~{\"~zz~in~",
-                "models/add/generate | Content-Length: 1000                                             | {\"text_input\": ",
-                "repository/index    | Content-Length: 1000                                             | {\"ready\": ",
-                "models/add/infer    | Content-Length: 13                                               | {\"inputs\": 1}",
-                "models/none/infer   | Content-Length: 1000                                             | {\"inputs\": [",
+                "v2/models/add/infer    | Content-Length: 1000                                             | {\"inputs\": [",
+                "v2/models/add/infer    | Content-Length: 1000 and Inference-Header-Content-Length: 20     | {\"inputs\": [",
+                "v2/models/add/infer    | Transfer-Encoding: chunked                                       | ff~{\"inputs\": [",
+                "v2/models/add/infer    | Transfer-Encoding: chunked                                       | 2~{\"~zz~in~",
+                "v2/models/add/generate | Content-Length: 1000                                             | {\"text_input\": ",
+                "v2/repository/index    | Content-Length: 1000                                             | {\"ready\": ",
+                "v2/models/add/infer    | Content-Length: 13                                               | {\"inputs\": 1}",
+                "v2/models/none/infer   | Content-Length: 1000                                             | {\"inputs\": [",
+                "own                    | Content-Length: 1000                                             | {\"shape\": [",
             })
     void aClientThatGoesIsALineAtMost(String path, String headers, String body, CapturedOutput output)
             throws IOException {
@@ -110,5 +116,18 @@ class DisconnectsInTheLogTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class Application {}
+    static class Application {
+        @Bean
+        Own own() {
+            return new Own();
+        }
+    }
+
+    @RestController
+    static class Own {
+        @PostMapping("/own")
+        String rank(@RequestBody Tensor tensor) {
+            return tensor.shape().toString();
+        }
+    }
 }

@@ -102,11 +102,16 @@ class OverloadTests {
     }
 
     private CompletableFuture<HttpResponse<String>> send(String parameters) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/gate/infer"))
-                .POST(BodyPublishers.ofString("""
-                        {"inputs": [{"name": "x", "shape": [], "datatype": "INT32", "data": [7]}]%s}""".formatted(parameters)))
-                .build();
-        return http.sendAsync(request, BodyHandlers.ofString());
+        return http.sendAsync(
+                request("{'name': 'x', 'shape': [], 'datatype': 'INT32', 'data': [7]}", parameters)
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    HttpRequest.Builder request(String input, String parameters) {
+        return HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/gate/infer"))
+                .POST(BodyPublishers.ofString(
+                        "{'inputs': [%s]%s}".formatted(input, parameters).replace('\'', '"')));
     }
 
     @Test
@@ -142,11 +147,9 @@ class OverloadTests {
             })
     void requestsThatCannotBeCalledTakeNoPlace(String input) throws Exception {
         for (int i = 0; i < 10; i++) {
-            HttpRequest request = HttpRequest.newBuilder(
-                            URI.create("http://localhost:" + port + "/v2/models/gate/infer"))
-                    .POST(BodyPublishers.ofString("{\"inputs\": [%s]}".formatted(input.replace('\'', '"'))))
-                    .build();
-            assertThat(http.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(400);
+            assertThat(http.send(request(input, "").build(), BodyHandlers.ofString())
+                            .statusCode())
+                    .isEqualTo(400);
         }
         await(0, 0);
     }
@@ -156,8 +159,7 @@ class OverloadTests {
         send("");
         send("");
         await(2, 0);
-        HttpResponse<String> late =
-                send(", \"parameters\": {\"timeout\": 20000}").get(1, TimeUnit.MINUTES);
+        HttpResponse<String> late = send(", 'parameters': {'timeout': 20000}").get(1, TimeUnit.MINUTES);
         assertThat(late.statusCode()).as(late.body()).isIn(429, 504); // 429 if that is known to be too short
         assertThat(limits.counts().underWay(Work.HTTP_WAITING)).isZero();
     }

@@ -220,7 +220,7 @@ class GrpcAuthenticationTests {
         }
     }
 
-    /** As docs/calls.md has it. */
+    /** As docs/security.md has it. */
     @Configuration(proxyBeanMethods = false)
     static class Secured extends Users {
         @Bean

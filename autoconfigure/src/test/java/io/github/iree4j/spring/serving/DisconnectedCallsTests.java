@@ -8,6 +8,8 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -28,15 +30,18 @@ class DisconnectedCallsTests extends DisconnectedCallsContract {
         awaitCalls(0);
     }
 
-    /** The first call runs while looks find the second request. */
-    @Test
-    void aClientThatSendsItsNextRequestEarlyIsStillThere() throws IOException {
+    /** The first call runs while looks find the second request, whose beginning may have come with the first. */
+    @ParameterizedTest
+    @CsvSource({"false,0", "false,1", "false,30", "false,1000", "true,0", "true,1", "true,30", "true,1000"})
+    void aClientThatSendsItsNextRequestEarlyIsStillThereAndServed(boolean chunked, int early) throws IOException {
         String body = "{\"inputs\": [], \"parameters\": {\"timeout\": 2500000}}";
-        try (Socket socket = send("/v2/models/spinning/infer", "Content-Length: " + body.length(), body)) {
+        String next = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        int cut = Math.min(early, next.length());
+        String first = chunked ? "%x\r\n%s\r\n0\r\n\r\n".formatted(body.length(), body) : body;
+        String headers = chunked ? "Transfer-Encoding: chunked" : "Content-Length: " + body.length();
+        try (Socket socket = send("/v2/models/spinning/infer", headers, first + next.substring(0, cut))) {
             awaitCalls(1);
-            socket.getOutputStream()
-                    .write("GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-                            .getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(next.substring(cut).getBytes(StandardCharsets.US_ASCII));
             assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
                     .startsWith("HTTP/1.1 504")
                     .contains("HTTP/1.1 200")

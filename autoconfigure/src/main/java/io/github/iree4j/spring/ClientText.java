@@ -18,12 +18,15 @@ public record ClientText(String text) implements FailureDetail {
     private static final Pattern PATH =
             Pattern.compile("(?<![^\\s(\\[=:\"])" + ROOT + "(?:[^\\s'\"/)\\],;]+/++)++([^\\s'\"/)\\],;]+)");
 
+    /** Of memory: a client could find the places of code and data. */
+    private static final Pattern ADDRESS = Pattern.compile("0x[0-9a-f]{9,16}+(?![0-9a-zA-Z])");
+
     /**
      * Returns the text of a failure to show to clients.
      *
      * @param failure the failure of a call, or of loading a program
-     * @return the failure's message, or the replacement text, with file names but without directories; for a memory
-     *     shortage without the place of occurrence, possibly a nested call of a program unknown to the client
+     * @return the failure's message, or the replacement text, with file names but without directories, and without
+     *     addresses; for a memory shortage without the place of occurrence, possibly a nested call of a program unknown to the client
      */
     public static String of(Throwable failure) {
         ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;
@@ -44,6 +47,8 @@ public record ClientText(String text) implements FailureDetail {
     }
 
     private static String withoutDirectories(String message) {
-        return PATH.matcher(QUOTED_PATH.matcher(message).replaceAll("'$1'")).replaceAll("$1");
+        String named =
+                PATH.matcher(QUOTED_PATH.matcher(message).replaceAll("'$1'")).replaceAll("$1");
+        return ADDRESS.matcher(named).replaceAll("an address");
     }
 }

@@ -30,6 +30,18 @@ class ClientTextTests {
         assertThat(ClientText.of(new IllegalStateException(message))).isEqualTo(text);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "it read from 0x7f7fe92ff000, inaccessible memory | it read from an address, inaccessible memory",
+                "dispatch at 0x5581a2b3c4d5e6f7: no | dispatch at an address: no",
+                "the encoding 0x20000011 is unknown | the encoding 0x20000011 is unknown",
+            })
+    void addressesAreNotForClients(String message, String text) {
+        assertThat(ClientText.of(new IllegalStateException(message))).isEqualTo(text);
+    }
+
     @Test
     void directoriesMayBeMany() {
         String path = "/d".repeat(100_000) + "/x.vmfb";

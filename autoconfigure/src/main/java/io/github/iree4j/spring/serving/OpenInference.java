@@ -277,8 +277,13 @@ final class OpenInference {
         return line.join(timeout);
     }
 
-    /** Builds the requested call, without a time limit. */
+    /**
+     * Builds the requested call, without a time limit.
+     *
+     * @throws IreeException INVALID_ARGUMENT for inputs that must not reach the program
+     */
     InvocationSpec call(Served served, InferenceRequest request, LimitedBody body) {
+        SharedSizes.check(served, request.inputs());
         return invocations
                 .request(served.located())
                 .inputs(ScalarArguments.of(served.function().arguments(), request.inputs()))

@@ -58,6 +58,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.grpc.server.enabled=true",
             "spring.grpc.server.port=0",
             "iree.serving.enabled=true",
+            "iree.modules.values.variants.pair.shapes=[rows 2], [others] -> [rows 2], [others]",
             "iree.serving.repository=true",
             "iree.serving.grpc.authentication=elsewhere",
             "iree.serving.functions.values=pair",

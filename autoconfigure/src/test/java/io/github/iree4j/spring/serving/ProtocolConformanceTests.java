@@ -54,6 +54,7 @@ import tools.jackson.databind.JsonNode;
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "iree.serving.enabled=true",
+            "iree.modules.values.variants.pair.shapes=[rows 2], [others] -> [rows 2], [others]",
             "iree.serving.repository=true",
             "iree.serving.functions.values=pair",
             "iree.serving.strings.values=text_input,text_output,words_in,words_out",

@@ -1,0 +1,70 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.spring.serving.ServedModels.Served;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sizes that inputs have in common. Compiled code trusts its inputs: a program for inputs of equal length reads beyond
+ * a shorter input, into memory of other requests. Which sizes a program takes for equal, its module does not tell. So a
+ * request whose inputs differ in a dimension of the same position is refused, unless the function has rules for shapes,
+ * which are checked with the call.
+ */
+final class SharedSizes {
+
+    private SharedSizes() {}
+
+    /**
+     * Checks the sizes of a request.
+     *
+     * @param served the model
+     * @param inputs in the order of the function's arguments
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when sizes differ that may have to be equal
+     */
+    static void check(Served served, List<Tensor> inputs) {
+        ProgramFunction function = served.function();
+        if (function.variants() != null) {
+            return;
+        }
+        List<ValueDeclaration> arguments = function.arguments();
+        Map<Integer, Integer> first = new HashMap<>(); // the first input of variable size, by dimension
+        for (int i = 0; i < arguments.size(); i++) {
+            String name = ServedModels.name(arguments, i, "input");
+            long[] shape = inputs.get(i).shape();
+            int last = shape.length - (served.strings().contains(name) ? 1 : 0); // a text has its own length
+            for (int dimension = 0; dimension < last; dimension++) {
+                if (isVariable(arguments.get(i).shape(), dimension)) {
+                    int before = first.getOrDefault(dimension, i);
+                    first.putIfAbsent(dimension, i);
+                    long[] other = inputs.get(before).shape();
+                    if (other[dimension] != shape[dimension]) {
+                        throw InferenceRequest.invalid(
+                                "inputs '%s' and '%s' have shapes %s and %s, which differ in dimension %d; the program may take these sizes for equal and read beyond the smaller input; send equal sizes, or let the operator declare the sizes with 'iree.modules.%s.variants.%s.shapes'"
+                                        .formatted(
+                                                ServedModels.name(arguments, before, "input"),
+                                                name,
+                                                Arrays.toString(other),
+                                                Arrays.toString(shape),
+                                                dimension,
+                                                served.located()
+                                                        .program()
+                                                        .source()
+                                                        .name(),
+                                                function.name()));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Returns whether callers choose the size; so in each dimension of an unknown type. */
+    private static boolean isVariable(@Nullable List<Long> shape, int dimension) {
+        return shape == null || dimension < shape.size() && shape.get(dimension) < 0;
+    }
+}

@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.KernelFault;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +45,7 @@ public enum Fault {
                     case INVALID_ARGUMENT, OUT_OF_RANGE, NOT_FOUND, ALREADY_EXISTS, UNAUTHENTICATED, CANCELLED ->
                         CALLER;
                     case UNIMPLEMENTED, INCOMPATIBLE, DATA_LOSS -> OPERATOR;
-                    case INTERNAL -> MODEL;
+                    case INTERNAL -> e.detail(KernelFault.class) == null ? MODEL : UNKNOWN;
                     case DEADLINE_EXCEEDED -> isHaste(own, limit, took) ? CALLER : ofFileOr(MODEL, e);
                     case ABORTED, UNAVAILABLE -> ofFileOr(DEVICE, e);
                     case RESOURCE_EXHAUSTED -> e.detail(NeverFits.class) == null ? UNKNOWN : CALLER;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.KernelFault;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,6 +56,14 @@ class FaultTests {
     void aCallThatIsTooLargeIsTheCallers() {
         IreeException failure = new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30));
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
+    }
+
+    /** A caller's sizes or values can make a kernel read where nothing is. */
+    @Test
+    void aKernelThatFailsIsNobodysForSure() {
+        IreeException failure = new IreeException(StatusCode.INTERNAL, "no", null, new KernelFault());
+        assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
+        assertThat(Fault.of(failure.during("in @main"), null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.github.iree4j.nativeaccess;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.KernelFault;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -228,7 +229,8 @@ public final class CpuLibrary extends Resource {
      *     {@link CpuExport#localMemoryBytes}; {@link MemorySegment#NULL} when none is needed
      * @param processorId the processor number reported to kernels
      * @param error error struct, exclusive to this call
-     * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; INTERNAL, DATA_LOSS (of a mapped
+     * @throws IreeException INTERNAL with {@link KernelFault} when a kernel fails, naming export and workgroup; the
+     *     same, DATA_LOSS (of a mapped
      *     file) or INCOMPATIBLE (an instruction) when a kernel faults: the kernel is stopped, and stores made so far
      *     remain; OUT_OF_RANGE for a range outside of the grid; INVALID_ARGUMENT for too few constants, bindings or
      *     local memory; FAILED_PRECONDITION when closed
@@ -262,7 +264,8 @@ public final class CpuLibrary extends Resource {
                     processorId,
                     error.address());
             if (status != 0) {
-                throw error.toException(status);
+                throw error.toException(
+                        status, StatusCode.of(status) == StatusCode.INTERNAL ? new KernelFault() : null);
             }
         } finally {
             guard.exit();

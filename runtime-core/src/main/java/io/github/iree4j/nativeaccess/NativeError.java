@@ -1,11 +1,13 @@
 package io.github.iree4j.nativeaccess;
 
+import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Native memory for the error of a single call at a time: {@code shim_error_t} of {@code shim.h}, 256 bytes.
@@ -30,6 +32,11 @@ public final class NativeError {
      * @return the error written by the call, with this code
      */
     IreeException toException(int status) {
+        return toException(status, null);
+    }
+
+    /** Like {@link #toException(int)}, with a detail. */
+    IreeException toException(int status, @Nullable FailureDetail detail) {
         byte[] text = memory.asSlice(Shim.ERROR_MESSAGE).toArray(ValueLayout.JAVA_BYTE);
         int length = 0;
         while (length < text.length && text[length] != 0) {
@@ -37,7 +44,7 @@ public final class NativeError {
         }
         // A message truncated within a character ends with a replacement character.
         String message = new String(text, 0, length, StandardCharsets.UTF_8);
-        return new IreeException(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message);
+        return new IreeException(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message, null, detail);
     }
 
     /** Like {@link #toException(int)}, for calls returning a handle and leaving the code in the error. */

@@ -3,6 +3,7 @@ package io.github.iree4j.nativeaccess;
 import static java.util.Objects.requireNonNull;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.KernelFault;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -92,6 +93,7 @@ final class FaultyKernels implements AutoCloseable {
             how = "right";
         } catch (IreeException e) {
             how = e.code() == StatusCode.INTERNAL
+                            && e.detail(KernelFault.class) != null
                             && e.getMessage().startsWith("dispatch '" + kernel + "' of executable 'faulty' was stopped")
                     ? "stopped"
                     : e.toString();

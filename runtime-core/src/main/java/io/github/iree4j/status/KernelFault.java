@@ -1,0 +1,7 @@
+package io.github.iree4j.status;
+
+/**
+ * The detail of failures of a kernel that reported a failure, or was stopped after an invalid access to memory or a
+ * division by zero. Kernels check neither sizes nor values, so the cause may be the program or the inputs of the call.
+ */
+public record KernelFault() implements FailureDetail {}

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.commons.logging.Log;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.EnvironmentPostProcessor;
@@ -118,6 +119,15 @@ final class RenamedProperties implements EnvironmentPostProcessor {
 
     private static Former removed(String name, String reason) {
         return new Former(name, null, reason);
+    }
+
+    /** Returns the name in this release of a property, for a former name the replacement; empty for a removed property. */
+    static Optional<String> current(String name) {
+        return FORMER.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .map(former -> Optional.ofNullable(former.replacement()))
+                .orElse(Optional.of(name));
     }
 
     @Override

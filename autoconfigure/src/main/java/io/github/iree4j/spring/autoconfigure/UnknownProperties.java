@@ -145,8 +145,9 @@ final class UnknownProperties {
 
     private static String describe(ConfigurationPropertyName name, List<Known> known) {
         String likely = known.stream()
-                .min(Comparator.comparingInt(each -> each.distance(name, 8)))
-                .map(Known::name)
+                .sorted(Comparator.comparingInt(each -> each.distance(name, 8)))
+                .flatMap(each -> RenamedProperties.current(each.name()).stream())
+                .findFirst()
                 .orElseThrow();
         return "property '%s' does not exist and has no effect; there is '%s'".formatted(name, likely);
     }

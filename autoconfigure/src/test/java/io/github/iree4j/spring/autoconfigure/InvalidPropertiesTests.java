@@ -36,7 +36,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
@@ -462,61 +461,6 @@ class InvalidPropertiesTests {
                 "iree.native.extract-dir",
                 "was already copied, to the cache of the user; name '%s' before its first use".formatted(other),
                 "iree.native.extract-dir=" + other);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "iree.invocation.timout,                 iree.invocation.timeout",
-        "iree.invocaton.timeout,                 iree.invocation.timeout",
-        "iree.modules.adder.locaton,             iree.modules.*.location",
-        "iree.modules.adder.batching.maxdeley,   iree.modules.*.batching.max-delay",
-        "iree.modules.adder.warm-up[0].functon,  iree.modules.*.warm-up[*].function",
-        "iree.module.adder.location,             iree.modules.*.location",
-        "iree.http.body-time-out.x,              iree.http.body-timeout",
-        "iree.serving.max-concurrent-bodies,     iree.serving.max-concurrent-requests"
-    })
-    void misspelledPropertiesAreTold(String misspelled, String likely) {
-        assertThat(unknown(misspelled))
-                .containsExactly(
-                        "property '%s' does not exist and has no effect; there is '%s'".formatted(misspelled, likely));
-    }
-
-    @Test
-    @ExtendWith(OutputCaptureExtension.class)
-    void aMisspelledPropertyIsInTheLog(CapturedOutput output) {
-        runner.withPropertyValues("iree.invocation.timout=1s")
-                .run(context -> assertThat(context).hasNotFailed());
-        assertThat(output).contains("property 'iree.invocation.timout' does not exist and has no effect");
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "iree.enabled",
-                "iree.watchdog.enabled",
-                "iree.modules.adder.parameters.model[0]",
-                "iree.modules.adder.parameters.model",
-                "iree.modules.adder.devices",
-                "iree.modules.adder.devices[3]",
-                "iree.modules.adder.warmUp[0].inputs[1]",
-                "iree.modules.adder.warm_up[0].function",
-                "iree.modules[a.b].location",
-                "iree.modules.adder.variants.encode.modules[0].sizes.batch",
-                "iree.pools.local.quotas.adder",
-                "iree.serving.functions.adder",
-                "iree.http.MAX-inFlightSize",
-                "ireex.y",
-                "spring.iree"
-            })
-    void propertiesThatExistAreNot(String property) {
-        assertThat(unknown(property)).isEmpty();
-    }
-
-    private static List<String> unknown(String property) {
-        StandardEnvironment environment = new StandardEnvironment();
-        environment.getPropertySources().addFirst(new MapPropertySource("given", Map.of(property, "1")));
-        ConfigurationPropertySources.attach(environment);
-        return new UnknownProperties(InvalidPropertiesTests.class.getClassLoader()).of(environment);
     }
 
     @Test

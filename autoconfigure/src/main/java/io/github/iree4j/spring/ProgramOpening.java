@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -232,14 +233,15 @@ final class ProgramOpening {
 
     /** Warns of scopes without effect so far; a program may still load parameters during later calls. */
     private void warnOfUnwanted(ParameterReports reports) {
+        Set<String> loaded = reports.opened(true);
         for (String scope : reports.opened(false)) {
             log.warn(
-                    "'iree.modules.{}.parameters.{}={}' has no effect so far: the program has loaded no parameters of scope '{}', and some of {}; correct the name of the scope, or remove it",
+                    "'iree.modules.{}.parameters.{}={}' has no effect so far: the program has loaded no parameters of scope '{}', {}; correct the name of the scope, or remove it",
                     source.name(),
                     scope,
                     String.join(",", source.parameters().getOrDefault(scope, List.of())),
                     scope,
-                    reports.opened(true));
+                    loaded.isEmpty() ? "and none of another scope" : "but some of " + String.join(", ", loaded));
         }
     }
 

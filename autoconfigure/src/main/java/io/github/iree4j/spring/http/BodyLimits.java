@@ -217,7 +217,8 @@ public final class BodyLimits {
         if (!awaited.tryAcquire()) {
             counts.refuse(Reason.BODIES);
             throw new Busy(
-                    "%d requests are already awaited; try again later, or raise '%s'".formatted(concurrent, CONCURRENT),
+                    "the bodies of %d requests are already awaited; try again later, or raise '%s'"
+                            .formatted(concurrent, CONCURRENT),
                     null);
         }
     }

@@ -401,10 +401,23 @@ class InvalidPropertiesTests {
                 .contains("'iree.modules.weighted.placement=least-loaded' has no effect")
                 .contains("one device, local; list several in 'iree.modules.weighted.devices'")
                 .contains("'iree.modules.weighted.parameters.nope=%s' has no effect so far".formatted(weights))
-                .contains("no parameters of scope 'nope', and some of [model]")
+                .contains("no parameters of scope 'nope', but some of model; correct")
                 .doesNotContain("parameters.model=")
                 .contains("'iree.pools.local.quotas.weighted=%dB' has no effect: device 'local' has".formatted(budget))
                 .contains("set 'iree.pools.local.budget'");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void parametersOfAProgramThatLoadsNoneAreInTheLog(CapturedOutput output) throws Exception {
+        Path weights = directory.resolve("weights.irpa");
+        new IrpaWriter().stored("weight", 1, 2, 3, 4).write(weights);
+        runner.withPropertyValues(
+                        "iree.modules.adder.location=" + TestModules.adder(directory),
+                        "iree.modules.adder.parameters.model=" + weights)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .contains("the program has loaded no parameters of scope 'model', and none of another scope; correct");
     }
 
     @Test

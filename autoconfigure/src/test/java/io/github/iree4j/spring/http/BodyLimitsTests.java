@@ -143,7 +143,7 @@ class BodyLimitsTests {
         LimitedBody second = body(10);
         fails(
                 503,
-                "2 requests are already awaited; try again later, or raise 'iree.http.max-concurrent-bodies'",
+                "the bodies of 2 requests are already awaited; try again later, or raise 'iree.http.max-concurrent-bodies'",
                 () -> body(10));
         first.readNBytes(10); // has arrived
         assertThat(limits.awaited()).isEqualTo(1);

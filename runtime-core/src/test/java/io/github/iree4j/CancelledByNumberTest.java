@@ -69,7 +69,8 @@ class CancelledByNumberTest {
             assertThat(call)
                     .failsWithin(Duration.ofMinutes(1))
                     .withThrowableThat()
-                    .withMessageContaining("call " + number);
+                    .withMessageContaining(
+                            "call %d of 'waiting.forever' was cancelled by an operator".formatted(number));
         }
     }
 

@@ -262,7 +262,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     static IreeException cancelled(Call call, @Nullable Throwable cause) {
         return new IreeException(
                 StatusCode.CANCELLED,
-                "call %d of '%s' was cancelled by its number"
+                "call %d of '%s' was cancelled by an operator"
                         .formatted(call.number(), call.holder().name()),
                 cause);
     }

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MissingDevice;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.modules.hal.DeviceQueryListener;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.TensorText;
@@ -67,9 +68,12 @@ final class DeviceQuestions implements DeviceQueryListener {
         if (!formats.isEmpty() && !formats.containsValue(true)) {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "program wants executables of format %s; %s; recompile with %s: %s"
+                    "program wants executables of format %s; %s; %s: %s"
                             .formatted(
-                                    String.join(" or ", formats.keySet()), available(), remedy(), failure.getMessage()),
+                                    String.join(" or ", formats.keySet()),
+                                    available(),
+                                    remedyOfFormats(),
+                                    failure.getMessage()),
                     failure,
                     new UnsupportedTarget(List.copyOf(formats.keySet())));
         }
@@ -127,6 +131,13 @@ final class DeviceQuestions implements DeviceQueryListener {
                     .append(formats.isEmpty() ? "none" : String.join(", ", formats));
         }
         return text.toString();
+    }
+
+    private String remedyOfFormats() {
+        IreeException noNative = NativeLibrary.unavailabilityCause();
+        return noNative != null && formats.keySet().stream().anyMatch(each -> each.contains("-elf-"))
+                ? "compiled code needs the native library: " + noNative.getMessage()
+                : "recompile with " + remedy();
     }
 
     private String remedy() {

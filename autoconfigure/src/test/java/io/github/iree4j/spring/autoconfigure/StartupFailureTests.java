@@ -330,6 +330,31 @@ class StartupFailureTests {
                 .contains("remove the property");
     }
 
+    /** The program is right for the machine, and compiling it again does not help. */
+    @Test
+    void directoryThatCannotBeWrittenIsTheFaultAndNotTheProgram() throws Exception {
+        Path file = Files.writeString(directory.resolve("file"), "");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Application.class.getName(),
+                        "--iree.native.extract-dir=" + file.resolve("copies"),
+                        "--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu/math_f32.vmfb"))
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isNotZero();
+        assertThat(output)
+                .contains("program wants executables of format embedded-elf-")
+                .contains("; compiled code needs the native library: ")
+                .contains("Make the native library usable: ")
+                .doesNotContain("recompile")
+                .doesNotContain("iree-compile");
+    }
+
     private static void fail(String... arguments) {
         assertThatThrownBy(() -> Application.main(arguments)).isNotNull();
     }

@@ -61,6 +61,7 @@ public final class IreeEndpoint {
             "memory",
             "modules",
             "timelines",
+            "calls",
             "problems",
             "events",
             "live",
@@ -137,8 +138,8 @@ public final class IreeEndpoint {
     /**
      * Returns a part.
      *
-     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, problems, events or recording;
-     *     live for all but the recording; or a part of another module
+     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, calls, problems, events or
+     *     recording; live for all but the recording; or a part of another module
      * @param since for events, live and the recording, the cursor of the previous response; everything retained when
      *     absent
      * @return the part, or null for an unknown name
@@ -154,6 +155,7 @@ public final class IreeEndpoint {
             case "memory" -> memory();
             case "modules" -> modules();
             case "timelines" -> timelines();
+            case "calls" -> listedCalls();
             case "problems" -> ProblemsDescriptor.of(problems.get());
             case "events" -> events(since);
             case "live" ->
@@ -436,6 +438,12 @@ public final class IreeEndpoint {
                         new TimelinesDescriptor.Timeline(wait.semaphore(), wait.timeline(), wait.reached(), "")));
         runtime.timelines().forEach(timeline -> listed.put(timeline.semaphore().id(), describe(timeline)));
         return List.copyOf(listed.values());
+    }
+
+    private TimelinesDescriptor.Calls listedCalls() {
+        return new TimelinesDescriptor.Calls(
+                programs.activeCalls(),
+                calls(new QueueNames(runtime, shown()), new Signallers(runtime, TimelinesDescriptor.LISTED)));
     }
 
     /** Returns the oldest calls in flight, of all programs. */

@@ -124,6 +124,14 @@ public record TimelinesDescriptor(
             implements OperationResponseBody {}
 
     /**
+     * The calls in flight.
+     *
+     * @param activeCalls number of calls in flight; the oldest are listed
+     * @param calls the calls in flight
+     */
+    public record Calls(int activeCalls, List<Call> calls) implements OperationResponseBody {}
+
+    /**
      * A timeline held by the application or awaited by work.
      *
      * @param timeline id of the timeline

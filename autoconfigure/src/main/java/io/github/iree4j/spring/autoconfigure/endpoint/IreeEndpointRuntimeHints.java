@@ -42,6 +42,7 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 ModuleDescriptor.class,
                 ModuleDescriptor.All.class,
                 TimelinesDescriptor.class,
+                TimelinesDescriptor.Calls.class,
                 ProblemsDescriptor.class,
                 EventsDescriptor.class,
                 MemoryDescriptor.All.class,

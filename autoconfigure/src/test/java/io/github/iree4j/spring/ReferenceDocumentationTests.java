@@ -392,7 +392,7 @@ class ReferenceDocumentationTests {
         }
         IreeObservationDocumentation invocation = IreeObservationDocumentation.INVOCATION;
         table.append(
-                "| `%s` | `iree_invocations_seconds` | observation: timer and span | seconds | %s; spans also %s | Calls of functions, waiting for fences and batches included. |\n"
+                "| `%s` | `iree_invocations_seconds` | observation: timer and span | seconds | %s, `error`; spans also %s | Calls of functions, waiting for fences and batches included. |\n"
                         .formatted(
                                 DefaultInvocationObservationConvention.NAME,
                                 keys(invocation.getLowCardinalityKeyNames()),

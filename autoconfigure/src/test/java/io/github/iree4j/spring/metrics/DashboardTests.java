@@ -50,6 +50,12 @@ class DashboardTests {
     private static final Pattern GROUPING = Pattern.compile("\\bby \\(([^)]*)\\)");
     private static final Pattern EXPOSED = Pattern.compile("(?m)^(iree_[a-z_]+)(?:\\{(.*)\\})? \\S+$");
 
+    /** The name and the tags of a meter; spans have further tags. */
+    private static final Pattern ROW =
+            Pattern.compile("(?m)^\\| `[^`]+` \\| `(iree_[a-z_]+)` \\|[^|]*\\|[^|]*\\|([^|;]*)");
+
+    private static final Pattern TAG = Pattern.compile("`([a-z_]+)`");
+
     @TempDir
     Path directory;
 
@@ -137,6 +143,29 @@ class DashboardTests {
             expressions.add(String.valueOf(rule.get("expr")));
         }
         assertExposed(expressions, exposed());
+    }
+
+    /** Handlers of observations add tags of their own. */
+    @Test
+    void theTableOfMetersHasAllTags() throws Exception {
+        Map<String, Set<String>> exposed = exposed();
+        List<String> compared = new ArrayList<>();
+        Matcher row = ROW.matcher(Files.readString(DOCS.resolve("../metrics.md")));
+        while (row.find()) {
+            String meter = row.group(1);
+            Set<String> labels = exposed.getOrDefault(meter, exposed.get(meter + "_count"));
+            if (labels != null) {
+                Set<String> documented = new HashSet<>(OF_THE_SERVER);
+                documented.add("application"); // common to all
+                Matcher tag = TAG.matcher(row.group(2));
+                while (tag.find()) {
+                    documented.add(tag.group(1));
+                }
+                assertThat(documented).as(meter).isEqualTo(labels);
+                compared.add(meter);
+            }
+        }
+        assertThat(compared).contains("iree_invocations_seconds", "iree_queue_depth_operations");
     }
 
     /** The alert rules. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.spring.ProgramSource;
 import java.time.Duration;
 import java.util.List;
 
@@ -30,7 +31,10 @@ public record ChangedFile(String subject, String program, String version, String
 
     @Override
     public String remedy() {
-        return "load the program again, which uses the file as it is now, or restore the file; replace files by renaming others over them";
+        return "POST /actuator/iree/modules/%s with {\"action\":\"load\"%s}, which management.endpoint.iree.access=unrestricted permits, or restore the file"
+                .formatted(
+                        program,
+                        version.equals(ProgramSource.DEFAULT_VERSION) ? "" : ",\"version\":\"" + version + "\"");
     }
 
     @Override

@@ -164,7 +164,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
     }
 
     private void over(Problem problem) {
-        log.info("{}: {} is over", problem.kind(), problem.subject());
+        log.info("problem {} of {} is over", problem.kind(), problem.subject());
         events.add("problem.over", problem.subject(), problem.kind());
         publisher.publishEvent(new ProblemEvent(this, problem, true));
     }

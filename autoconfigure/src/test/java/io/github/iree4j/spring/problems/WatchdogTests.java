@@ -447,6 +447,23 @@ class WatchdogTests {
         assertThat(settled).as("what was done about it may have failed").hasSize(2);
     }
 
+    @Test
+    void theLinesOfAChangedFileNameItOnceWithOneRemedy(CapturedOutput output) throws Exception {
+        Files.write(loadWeighing(), new byte[1], StandardOpenOption.APPEND);
+        watchdog.look();
+        programs.load("weighing", null);
+        watchdog.look();
+        assertThat(output.getAll().lines().filter(line -> line.contains("changed-file")))
+                .satisfiesExactly(
+                        begun -> assertThat(begun)
+                                .contains("changed-file: calls of program 'weighing' fail: ")
+                                .containsOnlyOnce("load the program again")
+                                .containsOnlyOnce("replace files by renaming others over them")
+                                .contains("POST /actuator/iree/modules/weighing with {\"action\":\"load\"}, which")
+                                .contains("or restore the file"),
+                        ended -> assertThat(ended).endsWith("problem changed-file of program 'weighing' is over"));
+    }
+
     private Path loadWeighing() throws IOException {
         Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
         programs.load(ProgramSource.builder(

@@ -7,23 +7,15 @@ import java.util.List;
  * A call runs, or waits for a function written in Java, without an end.
  *
  * @param subject the program and the function
- * @param state the activity of the call
  * @param waiting amount of affected work
  * @param chain the call, and calls in line behind the call
  * @param holders the holders of the device's memory; empty for none
- * @param since duration of the state
+ * @param since the time for which the call, or the oldest of several calls, has run or waited
  * @param call the id of the call, or of the oldest of several calls
  * @param hasDeadline whether the call ends at a deadline
  */
 public record EndlessCall(
-        String subject,
-        String state,
-        int waiting,
-        List<String> chain,
-        String holders,
-        Duration since,
-        long call,
-        boolean hasDeadline)
+        String subject, int waiting, List<String> chain, String holders, Duration since, long call, boolean hasDeadline)
         implements Problem {
 
     @Override
@@ -33,8 +25,8 @@ public record EndlessCall(
 
     @Override
     public String summary() {
-        return "%s %s for %s; %d are in line behind it%s"
-                .formatted(subject, state, since, waiting - 1, holders.isEmpty() ? "" : "; " + holders);
+        return "%s runs for %s; %d are in line behind it%s"
+                .formatted(subject, Seconds.of(since), waiting - 1, holders.isEmpty() ? "" : "; " + holders);
     }
 
     @Override

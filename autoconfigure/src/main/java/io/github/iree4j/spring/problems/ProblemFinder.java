@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds problems in the state of a runtime at one moment. Each piece of work unchanged for too long is followed to its
  * roots: the awaited point, the operation that would signal the point, the point awaited by this operation, and so on;
- * and from a call in line, to the call with the turn. Work with the same root forms one problem. Remembers the
- * completed work of queues from one look to the next. Thread-safe.
+ * and from a call in line, to the call with the turn. Work with the same root forms one problem. A line is a root of its
+ * own only for the time before that turn: a call that does not end is not preceded by a problem of its line. Remembers
+ * the completed work of queues from one look to the next. Thread-safe.
  *
  * <p>Work moves during a look. A point is reported as unsignalled only when unsignalled at a second look, begun after
  * the end of the first: points signalled meanwhile are no longer awaited. No such point is reported while a queue has
@@ -114,6 +115,7 @@ public final class ProblemFinder {
         private final String cause;
         private boolean hasDeadline; // of running calls
         private long call; // the number of the oldest running call
+        private Duration runs = Duration.ZERO; // the time of this call
         private String device = ""; // the device of the running calls
 
         // Reported facts about all work waiting too long for the root.
@@ -298,11 +300,10 @@ public final class ProblemFinder {
             affected(endless)
                     .forEach((subject, root) -> problems.add(new EndlessCall(
                             subject,
-                            "runs",
                             root.count,
                             root.chain,
                             holders(pools(root.device)),
-                            root.since,
+                            root.runs,
                             root.call,
                             root.hasDeadline)));
             leaks(problems);
@@ -381,7 +382,7 @@ public final class ProblemFinder {
                                         .formatted(
                                                 operation.name(),
                                                 names.name(signaller.queue().axis())),
-                                () -> "it was issued " + operation.since() + " ago")
+                                () -> "it was issued " + Seconds.of(operation.since()) + " ago")
                         .first
                         .set(work);
             }
@@ -420,27 +421,27 @@ public final class ProblemFinder {
 
         private void follow(int work, ActiveCall call) {
             switch (call.call.state()) {
-                case RUNNING -> endless(call).first.set(work);
+                case RUNNING -> endless(work, call);
                 case FOR_MEMORY ->
                     root(memory, runtime.nameOf(call.instance.devices().getFirst()))
                             .first
                             .set(work);
                 case IN_LINE -> {
                     Integer holder = holders.get(call.instance);
-                    if (holder == null || !isLong(age(holder))) {
+                    if (holder != null && isLong(age(holder))) {
+                        graph.add(work, holder, null);
+                    } else if (isLong(holder == null ? age(work) : age(work).minus(age(holder)))) {
                         root(
                                         queues,
                                         "line of program '" + call.program + "'",
                                         () -> "it is busy with work that began before")
                                 .first
                                 .set(work);
-                    } else {
-                        graph.add(work, holder, null);
                     }
                 }
                 default -> {
                     if (call.call.waits().isEmpty()) {
-                        endless(call).first.set(work);
+                        endless(work, call);
                     } else {
                         follow(work, call.call.waits());
                     }
@@ -448,13 +449,16 @@ public final class ProblemFinder {
             }
         }
 
-        private Root endless(ActiveCall call) {
+        private void endless(int work, ActiveCall call) {
             Root root = root(endless, subject(call));
-            root.call = root.call == 0 ? call.call.id() : root.call;
+            root.first.set(work);
+            if (root.call == 0 || root.runs.compareTo(age(work)) < 0) {
+                root.call = call.call.id();
+                root.runs = age(work);
+            }
             root.device = runtime.nameOf(call.instance.devices().getFirst());
             root.hasDeadline |= call.instance.callLimit() != null
                     || invocations != null && invocations.haveCallsDeadline(call.program, call.call.function());
-            return root;
         }
 
         private static Root root(Map<String, Root> roots, String subject) {
@@ -562,7 +566,7 @@ public final class ProblemFinder {
                     invocations == null ? List.of() : invocations.traces(work.program, work.call.function());
             return subject(work)
                     + " (id " + work.call.id() + (traces.isEmpty() ? "" : ", trace " + traces.getFirst()) + ")"
-                    + " is " + work.call.state() + " for " + work.call.unchanged()
+                    + " is " + work.call.state() + " for " + Seconds.of(work.call.unchanged())
                     + waits(names.waitsOf(work.call, signallers));
         }
 
@@ -573,7 +577,7 @@ public final class ProblemFinder {
                     + (operation.function().isEmpty()
                             ? ""
                             : ", of call of '%s' of program '%s',".formatted(operation.function(), operation.program()))
-                    + " waits since " + operation.since()
+                    + " has waited " + Seconds.of(operation.since())
                     + waits(names.waitsOf(operation, signallers));
         }
 

@@ -40,7 +40,14 @@ public record RefusedRequests(String property, long memory, Held held, Duration 
     @Override
     public String summary() {
         return "requests are refused because memory for requests is held by %d unread answers (%d bytes) and %d bodies (%d bytes): the last one, %s ago, needed %d bytes more than the %d that it may use"
-                .formatted(held.answers, held.inAnswers, held.bodies, held.inBodies, ago, held.excess, held.limit);
+                .formatted(
+                        held.answers,
+                        held.inAnswers,
+                        held.bodies,
+                        held.inBodies,
+                        Seconds.of(ago),
+                        held.excess,
+                        held.limit);
     }
 
     @Override

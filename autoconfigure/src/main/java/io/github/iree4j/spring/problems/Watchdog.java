@@ -193,7 +193,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
             stalled = stalls;
             String text = stalls
                     ? "nothing has advanced for %s, with %d calls in flight, and no program %s serve new ones"
-                            .formatted(after, calls.size(), serving == Known.NO ? "can" : "is known to")
+                            .formatted(Seconds.of(after), calls.size(), serving == Known.NO ? "can" : "is known to")
                     : moved ? "work advances again" : "new calls can be served again";
             events.add(stalls ? "runtime.stalled" : "runtime.advances", "runtime", text);
             log.atLevel(stalls ? Level.ERROR : Level.INFO).log(text);

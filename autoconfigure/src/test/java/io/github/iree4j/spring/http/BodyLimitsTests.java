@@ -371,7 +371,7 @@ class BodyLimitsTests {
                 assertThat(problem.kind()).isEqualTo("refused-requests");
                 assertThat(problem.summary())
                         .isEqualTo(
-                                "requests are refused because memory for requests is held by 2 unread answers (28000 bytes) and 2 bodies (5000 bytes): the last one, PT1S ago, needed 1000 bytes more than the 48000 that it may use");
+                                "requests are refused because memory for requests is held by 2 unread answers (28000 bytes) and 2 bodies (5000 bytes): the last one, 1 s ago, needed 1000 bytes more than the 48000 that it may use");
                 assertThat(problem.remedy())
                         .startsWith("raise 'iree.http.max-in-flight-size', which is 64000 bytes, or");
                 assertThat(problem.since()).isEqualTo(Duration.ofSeconds(2));

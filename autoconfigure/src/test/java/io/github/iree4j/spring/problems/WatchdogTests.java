@@ -216,7 +216,9 @@ class WatchdogTests {
             programs.unload("adding", null);
             patient.look();
             assertThat(patient.isStalled()).isTrue();
-            assertThat(output).contains("and no program can serve new ones");
+            assertThat(output)
+                    .contains(
+                            "nothing has advanced for 30 s, with 1 calls in flight, and no program can serve new ones");
             programs.load("adding", null);
             patient.look();
             assertThat(patient.isStalled()).isFalse();

@@ -107,10 +107,10 @@ final class OpenInference {
     record Live(boolean live) {}
 
     /**
-     * Whether all models can be called.
+     * Whether the server is ready.
      *
      * @param ready the member sent by servers and read by clients
-     * @param live the same value, named as in the text of the protocol
+     * @param live true: the member of this answer in the text of the protocol
      */
     record Ready(boolean ready, boolean live) {}
 
@@ -151,8 +151,8 @@ final class OpenInference {
     }
 
     ResponseEntity<Ready> ready() {
-        boolean ready = models.allReady();
-        return ResponseEntity.status(status(ready)).body(new Ready(ready, ready));
+        boolean ready = models.isReady();
+        return ResponseEntity.status(status(ready)).body(new Ready(ready, true));
     }
 
     ResponseEntity<ModelReady> ready(String model, @Nullable String version) {

@@ -192,7 +192,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     private ServerCallHandler<InputStream, GrpcMessage> handler(String name) {
         return switch (name) {
             case "ServerLive" -> question(_ -> GrpcMessages.yes(true));
-            case "ServerReady" -> question(_ -> GrpcMessages.yes(models.allReady()));
+            case "ServerReady" -> question(_ -> GrpcMessages.yes(models.isReady()));
             case "ModelReady" -> question(asked -> GrpcMessages.yes(isReady(asked)));
             case "ServerMetadata" -> question(_ -> GrpcMessages.server(protocol.server()));
             case "ModelMetadata" ->

@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,7 @@ public final class ServedModels {
     private final Programs programs;
     private final Map<String, String> functions;
     private final Map<String, Set<String>> strings;
+    private final BooleanSupplier accepting;
     private final Semaphore awaitingLoads = new Semaphore(AWAITING_LOADS);
 
     /**
@@ -92,9 +94,15 @@ public final class ServedModels {
      * @param programs the programs, all of which are served
      * @param functions the function serving a program with several functions, by program name
      * @param strings names of inputs and outputs holding texts, datatype {@code BYTES}, by program name
+     * @param accepting whether the application accepts traffic: the readiness of the server
      */
-    public ServedModels(Programs programs, Map<String, String> functions, Map<String, Set<String>> strings) {
+    public ServedModels(
+            Programs programs,
+            Map<String, String> functions,
+            Map<String, Set<String>> strings,
+            BooleanSupplier accepting) {
         this.programs = programs;
+        this.accepting = accepting;
         this.functions = Map.copyOf(functions);
         this.strings = Map.copyOf(strings);
     }
@@ -121,21 +129,20 @@ public final class ServedModels {
         return versions;
     }
 
-    private static boolean isReady(ProgramStatus status) {
-        return status.state() == ProgramState.READY;
+    /** Returns whether a version is loaded, and no file used in place by the program makes calls fail. */
+    private boolean isReady(ProgramStatus status) {
+        return programs.find(status.source().name(), status.source().version())
+                .filter(loaded -> loaded.failure() == null)
+                .isPresent();
     }
 
-    /** Returns whether every model has a ready version or is intentionally not loaded: lazy, or unloaded. */
-    boolean allReady() {
-        return names().stream().allMatch(name -> {
-            List<ProgramStatus> versions = programs.versions(name);
-            return versions.stream().anyMatch(ServedModels::isReady)
-                    || versions.stream().allMatch(status -> status.state() == ProgramState.UNLOADED);
-        });
+    /** Returns whether the server is ready: whether the application accepts traffic. */
+    boolean isReady() {
+        return accepting.getAsBoolean();
     }
 
     /**
-     * Returns whether a model is ready.
+     * Returns whether a model is ready: whether the calls of a version need not fail.
      *
      * @param version the model's version; null for any
      * @throws IreeException NOT_FOUND when there is no such model or version
@@ -151,7 +158,7 @@ public final class ServedModels {
                     "model '%s' has no version '%s'; it has %s"
                             .formatted(model, Datatype.shortened(String.valueOf(version)), versions(model)));
         }
-        return statuses.stream().anyMatch(ServedModels::isReady);
+        return statuses.stream().anyMatch(this::isReady);
     }
 
     /**
@@ -246,14 +253,6 @@ public final class ServedModels {
                     "function '%s' of model '%s' is '%s' with fences; ask for '%s.%s'"
                             .formatted(function, program, plain, program, plain));
         }
-    }
-
-    /** Returns the names of all models. */
-    List<String> names() {
-        return programs.statuses().stream()
-                .map(status -> status.source().name())
-                .distinct()
-                .toList();
     }
 
     /**

@@ -36,9 +36,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
@@ -76,6 +79,9 @@ class ProtocolConformanceTests {
 
     @Autowired
     private Programs programs;
+
+    @Autowired
+    private ApplicationContext context;
 
     private ProtocolClient client;
 
@@ -118,10 +124,13 @@ class ProtocolConformanceTests {
                 .isTrue();
         programs.define(ProgramSource.of("broken", "file:nowhere.vmfb"));
         assertThatExceptionOfType(ProgramLoadException.class).isThrownBy(() -> programs.load("broken", null));
+        client.get("/models/broken/ready", 503, "model-ready");
+        client.get("/health/ready", 200, "server-ready");
+        programs.unload("broken");
+        AvailabilityChangeEvent.publish(context, ReadinessState.REFUSING_TRAFFIC);
         assertThat(client.get("/health/ready", 503, "server-ready").get("ready").booleanValue())
                 .isFalse();
-        client.get("/models/broken/ready", 503, "model-ready");
-        programs.unload("broken");
+        AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
         client.get("/health/ready", 200, "server-ready");
     }
 

@@ -18,6 +18,7 @@ import io.github.iree4j.spring.serving.ServedModels;
 import io.github.iree4j.spring.serving.UndecodableRequests;
 import jakarta.servlet.DispatcherType;
 import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -25,6 +26,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -54,8 +57,12 @@ public final class IreeServingAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ServedModels ireeServedModels(Programs programs, IreeServingProperties properties) {
-        return new ServedModels(programs, properties.functions(), properties.strings());
+    ServedModels ireeServedModels(
+            Programs programs, IreeServingProperties properties, ObjectProvider<ApplicationAvailability> availability) {
+        return new ServedModels(programs, properties.functions(), properties.strings(), () -> {
+            ApplicationAvailability known = availability.getIfAvailable();
+            return known == null || known.getReadinessState() == ReadinessState.ACCEPTING_TRAFFIC;
+        });
     }
 
     @Bean

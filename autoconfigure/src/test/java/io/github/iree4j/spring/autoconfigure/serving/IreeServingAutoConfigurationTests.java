@@ -117,7 +117,8 @@ class IreeServingAutoConfigurationTests {
         web.withBean(
                         "mine",
                         ServedModels.class,
-                        () -> new ServedModels(org.mockito.Mockito.mock(Programs.class), Map.of(), Map.of()))
+                        () -> new ServedModels(
+                                org.mockito.Mockito.mock(Programs.class), Map.of(), Map.of(), () -> true))
                 .run(context ->
                         assertThat(context).hasSingleBean(ServedModels.class).hasBean("mine"));
     }

@@ -113,11 +113,14 @@ final class ProgramSlot {
     private void finish(CompletableFuture<LoadedProgram> outcome) {
         try {
             end(outcome, loadIfNecessary(), null);
-        } catch (ProgramLoadException e) {
-            StatusCode code = e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.UNAVAILABLE;
-            end(outcome, null, new IreeException(code, String.valueOf(e.getMessage()), e));
-        } catch (RuntimeException | Error e) {
+        } catch (IreeException e) { // not loadable
             end(outcome, null, e);
+        } catch (RuntimeException | Error e) {
+            IreeException early = earlyEnd(e);
+            end(
+                    outcome,
+                    null,
+                    early == null ? notLoaded(e) : new IreeException(early.code(), String.valueOf(e.getMessage()), e));
         }
     }
 
@@ -152,16 +155,25 @@ final class ProgramSlot {
         programs.requireServing(source());
         ProgramStatus now = status;
         if (now.state() == ProgramState.FAILED) {
-            Throwable failure = now.failure();
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "program %s is not available: %s; correct that and load it again"
-                            .formatted(source().describe(), failure == null ? "" : failure.getMessage()),
-                    failure);
+            throw notLoaded(now.failure());
         }
         if (now.state() == ProgramState.UNLOADED && !wanted) {
             throw programs.unloaded(source());
         }
+    }
+
+    /**
+     * Makes the failure of every call of a program that could not be loaded, of the call that began the load too. The
+     * reason is the operator's, and is in the log.
+     */
+    private IreeException notLoaded(@Nullable Throwable reason) {
+        String program = source().describe();
+        return new IreeException(
+                StatusCode.FAILED_PRECONDITION,
+                "program %s is not available: %s; correct the cause and load the program again"
+                        .formatted(program, reason == null ? "" : reason.getMessage()),
+                reason,
+                new ClientText("program %s could not be loaded; the server's log has the reason".formatted(program)));
     }
 
     private LoadedProgram outcome(CompletableFuture<LoadedProgram> load, Duration limit) {
@@ -208,7 +220,7 @@ final class ProgramSlot {
                 fresh = checked(programs.open(source, new Report(source), copy));
             } catch (RuntimeException | Error e) {
                 if (before == null) {
-                    ProgramState state = endedEarly(e) ? ProgramState.UNLOADED : ProgramState.FAILED;
+                    ProgramState state = earlyEnd(e) == null ? ProgramState.FAILED : ProgramState.UNLOADED;
                     become(source, state, since(start), e, List.of());
                 } else {
                     become(before.source(), ProgramState.READY, since(start), e, changes);
@@ -228,11 +240,15 @@ final class ProgramSlot {
         }
     }
 
-    /** Returns whether a load was cancelled or late: another load may succeed. */
-    private static boolean endedEarly(Throwable failure) {
+    /** Returns why a load was cancelled, late, or refused by a stopping application; null when the load itself has failed. */
+    private @Nullable IreeException earlyEnd(Throwable failure) {
         return failure instanceof ProgramLoadException
-                && failure.getCause() instanceof IreeException cause
-                && (cause.code() == StatusCode.CANCELLED || cause.code() == StatusCode.DEADLINE_EXCEEDED);
+                        && failure.getCause() instanceof IreeException cause
+                        && (cause.code() == StatusCode.CANCELLED
+                                || cause.code() == StatusCode.DEADLINE_EXCEEDED
+                                || !programs.isServing())
+                ? cause
+                : null;
     }
 
     private LoadedProgram checked(LoadedProgram fresh) {

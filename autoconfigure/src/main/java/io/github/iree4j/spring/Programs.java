@@ -220,9 +220,13 @@ public final class Programs implements AutoCloseable {
                         StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source.describe()));
     }
 
+    boolean isServing() {
+        return !draining && !closed;
+    }
+
     /** Fails when programs must no longer be put into service. */
     void requireServing(ProgramSource source) {
-        if (draining || closed) {
+        if (!isServing()) {
             throw new IreeException(
                     StatusCode.UNAVAILABLE,
                     "program %s cannot be loaded: the application is stopping".formatted(source.describe()));
@@ -367,7 +371,7 @@ public final class Programs implements AutoCloseable {
      * @param version the program's version; null for the latest
      * @return the program
      * @throws IreeException NOT_FOUND when no program of this name and version is known, or the program was unloaded;
-     *     FAILED_PRECONDITION when an earlier load failed; the load failure when loading now fails
+     *     FAILED_PRECONDITION when the program could not be loaded, now or earlier
      */
     public LoadedProgram require(String name, @Nullable String version) {
         return programs.require(name, version).require(loads.longest());
@@ -529,8 +533,8 @@ public final class Programs implements AutoCloseable {
      * @param device the name of the device to run on; null for any
      * @return the function and its program; borrowed
      * @throws IreeException NOT_FOUND when there is no such program, version or function, or the program does not run
-     *     on the device; FAILED_PRECONDITION when the program could not be loaded; UNAVAILABLE when the application is
-     *     stopping; the load failure when loading now fails
+     *     on the device; FAILED_PRECONDITION when the program could not be loaded, now or earlier; UNAVAILABLE when the
+     *     application is stopping
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
         return locate(name, version, device, loads.longest());

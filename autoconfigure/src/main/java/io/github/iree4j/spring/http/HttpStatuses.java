@@ -41,12 +41,14 @@ public final class HttpStatuses {
      *     overloaded server
      */
     public static HttpStatus of(IreeException failure) {
-        if (failure.detail(NeverFits.class) != null) {
-            return HttpStatus.CONTENT_TOO_LARGE;
+        if (failure.code() != StatusCode.RESOURCE_EXHAUSTED) {
+            return of(failure.code());
         }
-        return failure.code() == StatusCode.RESOURCE_EXHAUSTED && failure.detail(RetryLater.class) != null
-                ? HttpStatus.TOO_MANY_REQUESTS
-                : of(failure.code());
+        return failure.detail(NeverFits.class) != null
+                ? HttpStatus.CONTENT_TOO_LARGE
+                : failure.detail(RetryLater.class) != null
+                        ? HttpStatus.TOO_MANY_REQUESTS
+                        : HttpStatus.SERVICE_UNAVAILABLE;
     }
 
     /**

@@ -112,8 +112,8 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     /**
      * Loads the program if necessary, and checks that the program can embed texts with the settings.
      *
-     * @throws IreeException FAILED_PRECONDITION when the program cannot embed texts, describing the function; NOT_FOUND
-     *     when there is no such program or function; the load failure when loading fails
+     * @throws IreeException FAILED_PRECONDITION when the program cannot be loaded, or cannot embed texts, describing the
+     *     function; NOT_FOUND when there is no such program or function
      */
     public void check() {
         int maxTokens = maxTokens(signature(locate().function()));

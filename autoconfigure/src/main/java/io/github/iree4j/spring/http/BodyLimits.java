@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -100,7 +99,7 @@ public final class BodyLimits {
         LimitedBody answer = receive(InputStream.nullInputStream(), 0, 0, MEMORY);
         try {
             answer.chargeAnswer(bytes);
-        } catch (ResponseStatusException e) {
+        } catch (RefusedBody e) {
             answer.close();
             throw e;
         }
@@ -216,10 +215,10 @@ public final class BodyLimits {
     void await() {
         if (!awaited.tryAcquire()) {
             counts.refuse(Reason.BODIES);
-            throw new Busy(
+            throw new RefusedBody(
+                    HttpStatus.SERVICE_UNAVAILABLE,
                     "the bodies of %d requests are already awaited; try again later, or raise '%s'"
-                            .formatted(concurrent, CONCURRENT),
-                    null);
+                            .formatted(concurrent, CONCURRENT));
         }
     }
 
@@ -279,7 +278,7 @@ public final class BodyLimits {
         long limit = isSmall(total) ? memory : maximumOfRequest();
         if (total > limit) {
             counts.refuse(Reason.SIZE);
-            throw new ResponseStatusException(
+            throw new RefusedBody(
                     HttpStatus.CONTENT_TOO_LARGE,
                     "the request takes %d bytes of memory, of at most %d; send less, or raise '%s', which is %d"
                             .formatted(total, limit, MEMORY, memory));
@@ -303,7 +302,7 @@ public final class BodyLimits {
         shortage = new Shortage(
                 now(), unread, answers.madeBytes(), Math.max(0, open.get() - unread), charged.get(), limit, excess);
         answers.makeRoom(excess);
-        throw new Busy(reason, null);
+        throw new RefusedBody(HttpStatus.SERVICE_UNAVAILABLE, reason);
     }
 
     /**
@@ -321,21 +320,5 @@ public final class BodyLimits {
 
     void refund(long bytes) {
         charged.addAndGet(-bytes);
-    }
-
-    /** The server is busy; the same request may succeed later. */
-    private static final class Busy extends ResponseStatusException {
-        private static final long serialVersionUID = 1L;
-
-        Busy(String reason, @Nullable Throwable cause) {
-            super(HttpStatus.SERVICE_UNAVAILABLE, reason, cause);
-        }
-
-        @Override
-        public HttpHeaders getHeaders() {
-            HttpHeaders headers = new HttpHeaders();
-            headers.set(HttpHeaders.RETRY_AFTER, "1");
-            return headers;
-        }
     }
 }

@@ -15,9 +15,10 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Renders failures of calls as problem details (RFC 9457): the status indicates the recommended reaction of the client,
- * member {@code code} is the status code of the runtime. Internal failures are logged and not disclosed: responses with
- * status 500 have no detail. Covers all controllers, and is present only if the application enables problem details.
+ * Renders failures of calls, and refusals of bodies with tensors, as problem details (RFC 9457): the status indicates
+ * the recommended reaction of the client, member {@code code} is the status code of the runtime. Internal failures are
+ * logged and not disclosed: responses with status 500 have no detail. Covers all controllers but no other exceptions,
+ * and is present only if the application enables problem details.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
@@ -57,5 +58,10 @@ public final class IreeProblemAdvice {
             problem.setProperty("code", cause.code().name());
         }
         return problem;
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> refused(RefusedBody refusal) {
+        return new ResponseEntity<>(refusal.getBody(), refusal.getHeaders(), refusal.getStatusCode());
     }
 }

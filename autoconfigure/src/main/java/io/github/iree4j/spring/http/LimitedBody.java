@@ -102,7 +102,7 @@ public final class LimitedBody extends InputStream {
         if (length > 0) {
             try {
                 limits.check(remaining() * bytes, charged);
-            } catch (ResponseStatusException e) {
+            } catch (RefusedBody e) {
                 close();
                 throw e;
             }
@@ -158,7 +158,7 @@ public final class LimitedBody extends InputStream {
         limits.chargeAnswer(bytes);
         try {
             charge(bytes);
-        } catch (ResponseStatusException e) {
+        } catch (RefusedBody e) {
             limits.refundAnswer(bytes);
             throw e;
         }
@@ -301,12 +301,12 @@ public final class LimitedBody extends InputStream {
         }
     }
 
-    private ResponseStatusException tooLarge(String size) {
+    private RefusedBody tooLarge(String size) {
         limits.counts().refuse(Reason.SIZE);
         String text =
                 "the body %s is larger than %d bytes; send less, or raise '%s'".formatted(size, maximum, property);
         long memory = limits.maximumOfRequest();
-        return new ResponseStatusException(
+        return new RefusedBody(
                 HttpStatus.CONTENT_TOO_LARGE,
                 memory >= maximum
                         ? text
@@ -314,9 +314,9 @@ public final class LimitedBody extends InputStream {
                                 .formatted(text, BodyLimits.MEMORY, memory));
     }
 
-    ResponseStatusException tooSlow(@Nullable Exception cause) {
+    RefusedBody tooSlow(@Nullable Exception cause) {
         limits.counts().refuse(Reason.SLOW);
-        return new ResponseStatusException(
+        return new RefusedBody(
                 HttpStatus.REQUEST_TIMEOUT,
                 "the body is too slow: %d bytes in %d ms; send it faster, or raise '%s'"
                         .formatted(count, TimeUnit.NANOSECONDS.toMillis(limits.now() - begun), BodyLimits.TIMEOUT),

@@ -21,7 +21,6 @@ import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.util.MimeType;
-import org.springframework.web.server.ResponseStatusException;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -112,9 +111,9 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
      * A client's fault: Spring would log an end of the connection as an error of the server. Without the cancellation,
      * Netty would fail the body again after the answer, and Reactor would log the second failure as an error.
      */
-    private static ResponseStatusException incomplete(Throwable failure, Subscription arriving) {
+    private static RefusedBody incomplete(Throwable failure, Subscription arriving) {
         arriving.cancel();
-        return new ResponseStatusException(HttpStatus.BAD_REQUEST, "the body ends early", failure);
+        return new RefusedBody(HttpStatus.BAD_REQUEST, "the body ends early", failure);
     }
 
     private Mono<Tensor> decoded(

@@ -10,7 +10,6 @@ import org.springframework.http.MediaType;
 import org.springframework.http.converter.AbstractHttpMessageConverter;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.ErrorResponseException;
-import org.springframework.web.server.ResponseStatusException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.JacksonIOException;
@@ -76,13 +75,13 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
     }
 
     /** Reports the reason to the client, since Spring's own failure to read a message would not. */
-    static ResponseStatusException invalid(JacksonException failure) {
+    static RefusedBody invalid(JacksonException failure) {
         String reason = failure instanceof TensorJsonModule.NotATensor ? failure.getOriginalMessage() : "no JSON";
         TokenStreamLocation location = failure.getLocation();
         String place = location == null || location.getLineNr() < 0
                 ? ""
                 : " (line %d, column %d)".formatted(location.getLineNr(), location.getColumnNr());
-        return new ResponseStatusException(
+        return new RefusedBody(
                 HttpStatus.BAD_REQUEST, "the body is not a tensor in JSON: %s%s".formatted(reason, place), failure);
     }
 

@@ -16,7 +16,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
-import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Tensors as HTTP bodies: {@code application/x-npy}, NumPy's format, and {@code
@@ -53,7 +52,7 @@ public final class TensorMediaTypes {
      * @param length declared length in bytes; negative when unknown
      * @param maximumBytes maximum length
      * @throws IreeException INVALID_ARGUMENT and others when the body is not a tensor
-     * @throws ResponseStatusException 413 when the body is too large
+     * @throws RefusedBody 413 when the body is too large
      */
     static Tensor readBody(InputStream in, MediaType type, long length, long maximumBytes) throws IOException {
         if (length > maximumBytes) {
@@ -75,8 +74,8 @@ public final class TensorMediaTypes {
         }
     }
 
-    static ResponseStatusException tooLarge(String what, long maximumBytes) {
-        return new ResponseStatusException(
+    static RefusedBody tooLarge(String what, long maximumBytes) {
+        return new RefusedBody(
                 HttpStatus.CONTENT_TOO_LARGE,
                 "%s larger than the limit of %d bytes; send less, or raise '%s'"
                         .formatted(what, maximumBytes, BodyLimits.SIZE));

@@ -20,8 +20,9 @@ import org.springframework.util.unit.DataSize;
  *     memory, the timeout alone applies.
  * @param maxConcurrentBodies Maximum number of request bodies awaited at once. Zero for a quarter of the threads of a
  *     servlet container, or 1024 for requests with virtual threads or without threads.
- * @param problemDetails Whether to render failures of calls in all controllers as problem details. Same as
- *     'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when not set.
+ * @param problemDetails Whether to render failures of calls in all controllers, and refusals of bodies with tensors, as
+ *     problem details. Same as 'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when
+ *     not set.
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(

@@ -561,6 +561,20 @@ public final class Programs implements AutoCloseable {
         return runtime.programs().stream().mapToInt(Program::activeCalls).sum();
     }
 
+    /**
+     * Returns the number of calls in flight on a version of a program, also calls begun before an unload or replacement.
+     *
+     * @param name the program's name
+     * @param version the program's version
+     * @return the number at some moment
+     */
+    public int activeCalls(String name, String version) {
+        return runtime.programs().stream()
+                .filter(program -> retired.isOf(program, name, version))
+                .mapToInt(Program::activeCalls)
+                .sum();
+    }
+
     /** Rejects new calls with UNAVAILABLE; calls in flight continue. */
     public void refuseCalls() {
         draining = true;

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The remains of unloaded or replaced programs: names, and the time limit of calls still in flight. Thread-safe. */
+/** The remains of unloaded or replaced programs: sources, and the time limit of calls still in flight. Thread-safe. */
 final class RetiredPrograms {
 
     private static final Logger log = LoggerFactory.getLogger(RetiredPrograms.class);
 
-    private final Map<Program, String> names = Collections.synchronizedMap(new WeakHashMap<>());
+    private final Map<Program, ProgramSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
     private final Function<Duration, Executor> after;
     private volatile @Nullable Duration limit;
 
@@ -39,14 +39,20 @@ final class RetiredPrograms {
         limit = time;
     }
 
-    /** Records the name of a program, before the program serves calls. */
+    /** Records the source of a program, before the program serves calls. */
     void remember(LoadedProgram loaded) {
-        loaded.instances()
-                .forEach(instance -> names.put(instance, loaded.source().name()));
+        loaded.instances().forEach(instance -> sources.put(instance, loaded.source()));
     }
 
     String nameOf(Program program) {
-        return names.getOrDefault(program, program.name());
+        ProgramSource source = sources.get(program);
+        return source == null ? program.name() : source.name();
+    }
+
+    /** Returns whether a program is, or was until unloaded or replaced, a version of a program of the registry. */
+    boolean isOf(Program program, String name, String version) {
+        ProgramSource source = sources.get(program);
+        return source != null && source.name().equals(name) && source.version().equals(version);
     }
 
     /** Ends the remaining calls of a retired program after the limit. */

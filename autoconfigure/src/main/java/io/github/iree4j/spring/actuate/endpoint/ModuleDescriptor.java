@@ -36,7 +36,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
      * @param location the location of the module
      * @param devices names of the version's devices
      * @param contexts number of concurrent calls; 0 when not loaded
-     * @param activeCalls number of calls in flight
+     * @param activeCalls number of calls in flight, including calls begun before the version was unloaded or replaced
      * @param parameters locations of the parameter archives by scope
      * @param functions the functions; empty when not loaded
      */
@@ -87,7 +87,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
                 status.source().location(),
                 loaded == null ? status.source().devices() : devices(loaded, runtime),
                 loaded == null ? 0 : loaded.instances().size(),
-                loaded == null ? 0 : loaded.activeCalls(),
+                programs.activeCalls(status.source().name(), status.source().version()),
                 status.source().parameters(),
                 loaded == null
                         ? List.of()

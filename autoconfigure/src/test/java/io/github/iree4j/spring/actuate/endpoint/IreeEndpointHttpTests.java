@@ -341,7 +341,9 @@ class IreeEndpointHttpTests {
                     ? CompletableFuture.supplyAsync(() -> service.invoke("spinning.spin"))
                     : service.invokeAsync("spinning.spin");
             awaitCalls(context, "RUNNING");
-            send(context, "iree/modules/spinning", "{\"action\":\"unload\"}");
+            assertThat(send(context, "iree/modules/spinning", "{\"action\":\"unload\"}")
+                            .body())
+                    .contains("\"state\":\"UNLOADED\"", "\"activeCalls\":1");
             JsonNode listed = new ObjectMapper()
                     .readTree(send(context, "iree/calls", null).body())
                     .get("calls")

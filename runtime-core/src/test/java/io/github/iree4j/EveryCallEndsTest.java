@@ -342,7 +342,7 @@ class EveryCallEndsTest {
         }
         switch (way) {
             case CANCEL -> call.cancel(true);
-            case NUMBER -> cancelNewest(program);
+            case NUMBER -> cancelNewest(program, call);
             case CLOSE_PROGRAM -> closing(program::close);
             case CLOSE_RUNTIME -> closing(runtime::close);
             default -> {}
@@ -353,9 +353,13 @@ class EveryCallEndsTest {
                         .isEqualTo(way == Way.DEADLINE ? StatusCode.DEADLINE_EXCEEDED : StatusCode.CANCELLED));
     }
 
-    private static void cancelNewest(Program program) {
-        List<PendingCall> calls = program.pendingCalls(10);
-        assertThat(program.cancelCall(calls.getLast().id())).isTrue();
+    private static void cancelNewest(Program program, CompletableFuture<Results> call) {
+        PendingCall newest = program.pendingCalls(10).getLast();
+        assertThat(program.cancelCall(newest.id())).isTrue();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
+                .havingCause()
+                .withMessage("call %d of '%s' was cancelled by its number", newest.id(), newest.function());
     }
 
     /** Ends by itself: at once, or when code that nothing can stop has returned. */

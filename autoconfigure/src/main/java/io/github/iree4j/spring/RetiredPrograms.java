@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +20,9 @@ import org.slf4j.LoggerFactory;
 final class RetiredPrograms {
 
     private static final Logger log = LoggerFactory.getLogger(RetiredPrograms.class);
+
+    /** Maximum number of cancelled calls listed in the log. */
+    private static final int LISTED = 10;
 
     private final Map<Program, ProgramSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
     private final Function<Duration, Executor> after;
@@ -67,11 +72,25 @@ final class RetiredPrograms {
         int left = before.activeCalls();
         if (left > 0) {
             log.warn(
-                    "program {} was unloaded or replaced {} ago: its {} calls in flight are cancelled, see iree.invocation.drain-timeout",
+                    "program {} was unloaded or replaced {} ago: its {} calls in flight are cancelled, see iree.invocation.drain-timeout: {}",
                     before.source().describe(),
                     time,
-                    left);
-            before.instances().forEach(Program::close);
+                    left,
+                    before.instances().stream()
+                            .flatMap(instance -> instance.pendingCalls(LISTED).stream())
+                            .map(RetiredPrograms::describe)
+                            .collect(Collectors.joining(", ")));
+            before.instances().forEach(RetiredPrograms::close);
         }
+    }
+
+    /** Cancels the calls one by one, with the text that callers get after a cancellation by an operator, and closes the program. */
+    private static void close(Program program) {
+        program.pendingCalls(Integer.MAX_VALUE).forEach(call -> program.cancelCall(call.id()));
+        program.close();
+    }
+
+    private static String describe(PendingCall call) {
+        return "call %d of '%s', %s for %s".formatted(call.id(), call.function(), call.state(), call.unchanged());
     }
 }

@@ -171,8 +171,10 @@ class ProgramsTests {
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(call::get)
                     .havingCause()
-                    .withMessageContaining("program 'spinning' was closed");
-            assertThat(before.activeCalls()).isZero();
+                    .withMessageMatching("call [0-9]+ of 'spinner.spin' was cancelled by its number");
+            while (before.activeCalls() > 0) {
+                Thread.onSpinWait(); // the class's timeout fails a call that stays
+            }
         }
     }
 

@@ -179,10 +179,16 @@ final class Submission<R> {
         return CallWait.late(function.fullName(), timeout, inputs.isEmpty() ? program.awaited(call) : inputs);
     }
 
-    /** Ends the call as if from outside, on a separate thread: continuations of the future may run arbitrary code. */
+    /**
+     * Ends the call as if from outside, with the first cause, on a separate thread: continuations of the future may run
+     * arbitrary code. The code of the call, ended by the same cause, may fail before.
+     */
     private void giveUp(IreeException cause) {
         if (!future.isDone()) {
-            CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(cause));
+            IreeException earlier = reason;
+            IreeException first = earlier == null ? cause : earlier;
+            reason = first;
+            CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(first));
         }
     }
 

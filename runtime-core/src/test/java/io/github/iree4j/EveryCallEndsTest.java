@@ -359,7 +359,7 @@ class EveryCallEndsTest {
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
                 .havingCause()
-                .withMessage("call %d of '%s' was cancelled by its number", newest.id(), newest.function());
+                .withMessage("call %d of '%s' was cancelled by an operator", newest.id(), newest.function());
     }
 
     /** Ends by itself: at once, or when code that nothing can stop has returned. */

@@ -30,7 +30,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 @Timeout(300)
 class DrainedCallsTests {
 
-    private static final String CANCELLED = "call [0-9]+ of 'module.grow' was cancelled by its number";
+    private static final String CANCELLED = "call [0-9]+ of 'module.grow' was cancelled by an operator";
 
     private final HttpClient http = HttpClient.newHttpClient();
 

@@ -353,6 +353,26 @@ class EveryCallEndsTest {
                         .isEqualTo(way == Way.DEADLINE ? StatusCode.DEADLINE_EXCEEDED : StatusCode.CANCELLED));
     }
 
+    /** Whether the code of the call fails before the call is ended, or the program ends the call again. */
+    @ParameterizedTest
+    @EnumSource(names = {"LOOP", "YIELDING_LOOP"})
+    void aCallCancelledByItsNumberSaysSoAlsoWhenItsProgramIsClosedAtOnce(Place place) throws Exception {
+        for (int i = 0; i < Effort.rounds(200); i++) {
+            Program program = stuck();
+            CompletableFuture<Results> call = functionAt(program, place).invokeAsync();
+            while (program.pendingCalls(1).isEmpty()) {
+                Thread.onSpinWait();
+            }
+            PendingCall cancelled = program.pendingCalls(1).getFirst();
+            assertThat(program.cancelCall(cancelled.id())).isTrue();
+            program.close();
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
+                    .havingCause()
+                    .withMessage("call %d of '%s' was cancelled by its number", cancelled.id(), cancelled.function());
+        }
+    }
+
     private static void cancelNewest(Program program, CompletableFuture<Results> call) {
         PendingCall newest = program.pendingCalls(10).getLast();
         assertThat(program.cancelCall(newest.id())).isTrue();

@@ -369,7 +369,7 @@ class EveryCallEndsTest {
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
                     .havingCause()
-                    .withMessage("call %d of '%s' was cancelled by its number", cancelled.id(), cancelled.function());
+                    .withMessage("call %d of '%s' was cancelled by an operator", cancelled.id(), cancelled.function());
         }
     }
 

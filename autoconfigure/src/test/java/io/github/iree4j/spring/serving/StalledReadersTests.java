@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import java.io.IOException;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,7 +23,6 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.serving.enabled=true",
             "iree.http.max-in-flight-size=160MB",
             "iree.http.body-timeout=1s",
-            "server.http2.enabled=true",
             "server.tomcat.connection-timeout=1s",
         })
 @Timeout(600)
@@ -57,20 +55,6 @@ class StalledReadersTests {
                 assertThat(still.rest()).hasSizeLessThan(BYTES);
             } catch (IOException e) {
                 assertThat(e).hasMessageContaining("reset");
-            }
-        }
-    }
-
-    @Test
-    void aStreamOfHttp2ThatStandsStillIsEnded() throws IOException {
-        try (HalfCalls still = HalfCalls.withoutWindow(port)) {
-            int stream = still.post("/v2/models/values.echo_ui8/infer", SlowReader.json(20_000));
-            while (limits.unreadAnswers() == 0) {
-                Thread.onSpinWait();
-            }
-            still.awaitEnd(stream);
-            while (limits.inFlight() > 0) {
-                Thread.onSpinWait();
             }
         }
     }

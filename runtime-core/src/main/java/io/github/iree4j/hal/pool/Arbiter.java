@@ -14,8 +14,6 @@ import org.slf4j.LoggerFactory;
 
 /** Grants memory to new requests and to requests in line, see {@link PoolSet}, and keeps the accounts. Guarded by the lock of the set. */
 final class Arbiter {
-    private static final Logger LOG = LoggerFactory.getLogger(Arbiter.class);
-
     /** The number of refused free blocks after which the pool grows instead. A guess, not measured. */
     private static final int REFUSALS_BEFORE_GROWTH = 64;
 
@@ -35,6 +33,9 @@ final class Arbiter {
     private final DeadlockDetector detector;
     private final Turns turns;
     private final Shortage shortage;
+    private final ShortageLog waits; // of requests for memory that only the host frees
+    private final ShortageLog failures; // of requests for memory held by others
+    private final ShortageLog excesses; // of requests that never fit: apart, so that their callers hide no failures
     private final BooleanSupplier busy;
     private final LongSupplier clock;
     private final PoolObservation observation;
@@ -69,6 +70,9 @@ final class Arbiter {
         this.capacity = builder.provider.capacity();
         this.detector = new DeadlockDetector(builder, set, pools, slabs, deaths, gate);
         this.shortage = new Shortage(builder, pools, slabs, detector.resolution(), detector.holdings(), accounts);
+        this.waits = new ShortageLog(clock);
+        this.failures = new ShortageLog(clock);
+        this.excesses = new ShortageLog(clock);
         this.turns = new Turns(line, detector, slabs, gate, Math.min(builder.budget, capacity));
     }
 
@@ -331,10 +335,8 @@ final class Arbiter {
             observer.waits(pool, request);
         }
         if (waitsForHost(waiter)) {
-            LOG.warn(
-                    "allocation of {} bytes waits for memory of results, tensors, inputs or programs: {}",
-                    request.size(),
-                    shortage.holders());
+            waits.warn(() -> "allocation of %d bytes waits for memory of results, tensors, inputs or programs: %s"
+                    .formatted(request.size(), shortage.holders()));
         }
         return waiter;
     }
@@ -402,10 +404,10 @@ final class Arbiter {
             boolean isOwnFault = !verdict.late() && verdict.helped() == null && shortage.isOwnFault(waiter);
             NeverFits never = isOwnFault ? new NeverFits(waiter.request.size()) : null;
             if (line.remove(waiter)) { // POOL-2
-                LOG.warn("{}; {}", text, shortage.details(waiter.pool, waiter.request, waiter.account));
+                IreeException failure = refused(waiter.pool, waiter.request, text, never);
                 left(waiter);
                 waiter.pool.failed();
-                end(waiter, null, exhausted(text, never));
+                end(waiter, null, failure);
             }
         }
         if (!slabs.isGrowing()) {
@@ -504,13 +506,8 @@ final class Arbiter {
     }
 
     private IreeException refused(Pool pool, ReservationRequest request, String text, @Nullable NeverFits never) {
-        if (shortage.mayLog(clock.getAsLong())) {
-            LOG.warn("{}; {}", text, shortage.details(pool, request, account(request)));
-        }
-        return exhausted(text, never);
-    }
-
-    private static IreeException exhausted(String text, @Nullable NeverFits never) {
+        (never == null ? failures : excesses)
+                .warn(() -> text + "; " + shortage.details(pool, request, account(request)));
         return new IreeException(StatusCode.RESOURCE_EXHAUSTED, text, null, never);
     }
 

@@ -19,7 +19,6 @@ final class Shortage {
             "lower the limit (memoryLimit; with Spring iree.pools.<device>) to what the system has";
     private static final String LESS = "use less in one call (smaller inputs or a smaller batch)";
     private static final int NAMED = 8; // most holders in a line of the log
-    private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** What would make room for a request, and the remedy, besides another limit. */
     private enum Room {
@@ -49,8 +48,6 @@ final class Shortage {
     private final Accounts accounts;
     private final long capacity;
     private final Supplier<String> owner;
-    private long logged;
-    private boolean hasLogged;
 
     Shortage(
             PoolSetBuilder builder,
@@ -210,16 +207,6 @@ final class Shortage {
     }
 
     // ---- For the log.
-
-    /** Returns whether a refusal may be logged: at most once per second, since a caller may retry again and again. */
-    boolean mayLog(long now) {
-        boolean may = !hasLogged || now - logged >= LOG_NANOS;
-        if (may) {
-            hasLogged = true;
-            logged = now;
-        }
-        return may;
-    }
 
     /** The details left out of a message: the requester, the available memory in slabs, and the bytes of each holder. */
     String details(Pool pool, ReservationRequest request, Account account) {

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /** Who holds what is in the log, and not in messages, which services pass on to their clients. */
 class ShortageLogTest extends KnotLine {
-    private final Logger log = (Logger) LoggerFactory.getLogger(Arbiter.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(ShortageLog.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
     @BeforeEach
@@ -74,19 +76,77 @@ class ShortageLogTest extends KnotLine {
     }
 
     @Test
-    void callersThatTryAgainAndAgainAreLoggedOnceASecond() {
+    void callersThatTryAgainAndAgainAreLoggedOnceInTenSeconds() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").end();
         ReservationRequest request = ReservationRequest.of(HALF);
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 101; i++) {
             assertThatThrownBy(() -> set.reserveNow(request)).hasMessageNotContaining("'a'");
-            clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(15));
+            clock.addAndGet(ShortageLog.EVERY_NANOS / 100);
         }
         assertThat(logged())
                 .hasSize(2)
                 .allSatisfy(line -> assertThat(line)
                         .contains("program 'a' holds 64 bytes while it is loaded")
-                        .contains("call of 'b' holds 64 bytes in results that are not closed"));
+                        .contains("call of 'b' holds 64 bytes in results that are not closed"))
+                .last()
+                .asString()
+                .endsWith("(and 99 such warnings since the last one)");
+    }
+
+    @Test
+    void callsThatNeverFitAreLoggedOnceInTenSeconds() {
+        PoolSet set = halves().build();
+        for (int i = 0; i < 10; i++) {
+            tooMuch(set, "call " + i);
+        }
+        assertThat(logged())
+                .hasSize(2)
+                .first()
+                .asString()
+                .contains("waits for memory of results, tensors, inputs or programs")
+                .contains("call of 'call 0' holds 128 bytes and waits for memory");
+        assertThat(logged())
+                .last()
+                .asString()
+                .contains("does not fit beside what its own call holds")
+                .contains("for call of 'call 0'");
+    }
+
+    @Test
+    void callsThatNeverFitDoNotHideOtherFailures() {
+        PoolSet set = halves().build();
+        tooMuch(set, "too much");
+        appender.list.clear();
+        holding(set, "a").keep();
+        ReservationRequest request = ReservationRequest.of(HALF);
+        holding(set, "b").keep();
+        assertThatThrownBy(() -> set.reserveNow(request)).isInstanceOf(IreeException.class);
+        assertThat(logged()).singleElement().asString().contains("exceeds the memory limit now");
+    }
+
+    /** A call that asks for more than all memory, piece by piece, keeping each as a result, and fails. */
+    private void tooMuch(PoolSet set, String name) {
+        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
+        List<Reservation> results = new ArrayList<>();
+        List<IreeException> failures = new ArrayList<>();
+        MemoryHolder before = call.enter();
+        for (int i = 0; i < 3; i++) {
+            set.reserve(ReservationRequest.of(HALF).asPersistent(), (result, failure) -> {
+                if (result == null) {
+                    failures.add(failure);
+                } else {
+                    results.add(result);
+                }
+            });
+        }
+        call.leave(before);
+        pass(2 * DeadlockDetector.CONFIRM_NANOS);
+        assertThat(failures)
+                .singleElement()
+                .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(HALF)));
+        results.forEach(each -> each.release(Frontier.EMPTY));
+        call.end();
     }
 }

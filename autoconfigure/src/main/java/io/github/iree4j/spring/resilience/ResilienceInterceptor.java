@@ -1,18 +1,13 @@
 package io.github.iree4j.spring.resilience;
 
-import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.TransferredTensor;
 import io.github.iree4j.hal.pool.NeverFits;
-import io.github.iree4j.spring.Fault;
-import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.resilience4j.bulkhead.Bulkhead;
-import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.retry.Retry;
 import java.time.Duration;
 import java.util.Map;
@@ -26,9 +21,12 @@ import org.springframework.core.Ordered;
 /**
  * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
  *
- * <p>Only failures of the model or its device count as failures of the program, see {@link Fault}. Only UNAVAILABLE and
+ * <p>Only failures of the model or its device count as failures of the program, see {@link io.github.iree4j.spring.Fault}. Only UNAVAILABLE and
  * RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred inputs, since
  * the first attempt consumes fence and inputs.
+ *
+ * <p>Each library of Resilience4j is optional. Spring resolves the types in declarations of this class, so only
+ * classes within name types of the libraries.
  */
 public final class ResilienceInterceptor implements InvocationInterceptor, Ordered {
 
@@ -56,7 +54,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         }
         Retry retry = protection.retry();
         if (retry == null || !isRepeatable(request)) {
-            return attempt(protection, request, chain);
+            return new Attempt(protection, request).make(chain);
         }
         Attempts attempts = new Attempts(protection, request.asynchronous(), chain, retry.asyncContext());
         attempts.next();
@@ -68,73 +66,10 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 && request.inputs().stream().noneMatch(TransferredTensor.class::isInstance);
     }
 
-    private static CompletableFuture<Results> attempt(
-            ModelProtection protection, InvocationRequest request, InvocationChain chain) {
-        Bulkhead bulkhead = protection.bulkhead();
-        CircuitBreaker breaker = protection.circuitBreaker();
-        if (breaker != null && !breaker.tryAcquirePermission()) {
-            return refused(
-                    StatusCode.UNAVAILABLE,
-                    "circuit breaker '%s' is %s after too many failures of program '%s'; try again later"
-                            .formatted(breaker.getName(), breaker.getState(), request.model()));
-        }
-        if (bulkhead != null && !bulkhead.tryAcquirePermission()) {
-            if (breaker != null) {
-                breaker.releasePermission();
-            }
-            return refused(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "%d calls of program '%s' are in flight, the limit of bulkhead '%s'; try again later"
-                            .formatted(
-                                    bulkhead.getBulkheadConfig().getMaxConcurrentCalls(),
-                                    request.model(),
-                                    bulkhead.getName()));
-        }
-        long start = breaker == null ? 0 : breaker.getCurrentTimestamp();
-        CompletableFuture<Results> call =
-                chain.proceed(request.withOptions(request.options().limited(protection.timeLimit())));
-        // Counted before the caller is notified: the caller's next call must find the permit released.
-        return new ForwardedCall(call, (failure, settle) -> {
-            if (bulkhead != null) {
-                bulkhead.onComplete();
-            }
-            if (breaker != null) {
-                count(breaker, breaker.getCurrentTimestamp() - start, failure, request, protection);
-            }
-            settle.run();
-        });
-    }
-
-    private static void count(
-            CircuitBreaker breaker,
-            long duration,
-            @Nullable Throwable failure,
-            InvocationRequest request,
-            ModelProtection protection) {
-        if (failure == null) {
-            breaker.onSuccess(duration, breaker.getTimestampUnit());
-            return;
-        }
-        Duration limit = CallOptions.DEFAULTS
-                .within(protection.timeLimit())
-                .limited(request.function().program().callLimit())
-                .timeout();
-        Duration took = Duration.of(duration, breaker.getTimestampUnit().toChronoUnit());
-        if (Fault.of(failure, request.options().timeout(), limit, took).isOfModelOrDevice()) {
-            breaker.onError(duration, breaker.getTimestampUnit(), failure);
-        } else {
-            breaker.releasePermission();
-        }
-    }
-
     private static boolean passes(Throwable failure) {
         return failure instanceof IreeException e
                 && (e.code() == StatusCode.UNAVAILABLE
                         || e.code() == StatusCode.RESOURCE_EXHAUSTED && e.detail(NeverFits.class) == null);
-    }
-
-    private static CompletableFuture<Results> refused(StatusCode code, String message) {
-        return CompletableFuture.failedFuture(new IreeException(code, message));
     }
 
     /**
@@ -179,7 +114,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             InvocationRequest attempt = timeout == null
                     ? request
                     : request.withOptions(request.options().within(left()));
-            CompletableFuture<Results> call = attempt(protection, attempt, chain);
+            CompletableFuture<Results> call = new Attempt(protection, attempt).make(chain);
             current = call;
             call.whenComplete(this::ended);
             if (isDone()) { // completed before 'current' was set

@@ -353,8 +353,12 @@ class InvalidPropertiesTests {
                 .run(context -> {
                     assertThat(context).hasFailed();
                     FailureAnalysis analysis = analyze(context.getStartupFailure());
-                    assertThat(analysis.getDescription()).contains("'" + name + "' is true, but Resilience4j is not");
-                    assertThat(analysis.getAction()).contains("'io.github.resilience4j:resilience4j-spring-boot4'");
+                    String artifact = "resilience4j-" + property.replace("-", "");
+                    assertThat(analysis.getDescription())
+                            .contains("'%s' is true, but '%s' is not".formatted(name, artifact));
+                    assertThat(analysis.getAction())
+                            .contains("'io.github.resilience4j:%s'".formatted(artifact))
+                            .contains("'io.github.resilience4j:resilience4j-spring-boot4'");
                 });
     }
 

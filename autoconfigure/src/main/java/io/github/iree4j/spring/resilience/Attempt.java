@@ -1,0 +1,94 @@
+package io.github.iree4j.spring.resilience;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.Fault;
+import io.github.iree4j.spring.ForwardedCall;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.resilience4j.bulkhead.Bulkhead;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A single attempt of a call, within circuit breaker, bulkhead and time limit. No lambda captures a type of their
+ * libraries: the JVM would resolve the type even where the library is absent.
+ */
+final class Attempt {
+
+    private final ModelProtection protection;
+    private final InvocationRequest request;
+    private long start; // by the clock of the circuit breaker, if any
+
+    Attempt(ModelProtection protection, InvocationRequest request) {
+        this.protection = protection;
+        this.request = request;
+    }
+
+    CompletableFuture<Results> make(InvocationChain chain) {
+        Bulkhead bulkhead = protection.bulkhead();
+        CircuitBreaker breaker = protection.circuitBreaker();
+        if (breaker != null && !breaker.tryAcquirePermission()) {
+            return refused(
+                    StatusCode.UNAVAILABLE,
+                    "circuit breaker '%s' is %s after too many failures of program '%s'; try again later"
+                            .formatted(breaker.getName(), breaker.getState(), request.model()));
+        }
+        if (bulkhead != null && !bulkhead.tryAcquirePermission()) {
+            if (breaker != null) {
+                breaker.releasePermission();
+            }
+            return refused(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d calls of program '%s' are in flight, the limit of bulkhead '%s'; try again later"
+                            .formatted(
+                                    bulkhead.getBulkheadConfig().getMaxConcurrentCalls(),
+                                    request.model(),
+                                    bulkhead.getName()));
+        }
+        start = breaker == null ? 0 : breaker.getCurrentTimestamp();
+        CompletableFuture<Results> call =
+                chain.proceed(request.withOptions(request.options().limited(protection.timeLimit())));
+        // Counted before the caller is notified: the caller's next call must find the permit released.
+        return new ForwardedCall(call, (failure, settle) -> {
+            count(failure);
+            settle.run();
+        });
+    }
+
+    private void count(@Nullable Throwable failure) {
+        Bulkhead bulkhead = protection.bulkhead();
+        CircuitBreaker breaker = protection.circuitBreaker();
+        if (bulkhead != null) {
+            bulkhead.onComplete();
+        }
+        if (breaker != null) {
+            count(breaker, breaker.getCurrentTimestamp() - start, failure);
+        }
+    }
+
+    private void count(CircuitBreaker breaker, long duration, @Nullable Throwable failure) {
+        if (failure == null) {
+            breaker.onSuccess(duration, breaker.getTimestampUnit());
+            return;
+        }
+        Duration limit = CallOptions.DEFAULTS
+                .within(protection.timeLimit())
+                .limited(request.function().program().callLimit())
+                .timeout();
+        Duration took = Duration.of(duration, breaker.getTimestampUnit().toChronoUnit());
+        if (Fault.of(failure, request.options().timeout(), limit, took).isOfModelOrDevice()) {
+            breaker.onError(duration, breaker.getTimestampUnit(), failure);
+        } else {
+            breaker.releasePermission();
+        }
+    }
+
+    private static CompletableFuture<Results> refused(StatusCode code, String message) {
+        return CompletableFuture.failedFuture(new IreeException(code, message));
+    }
+}

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
@@ -18,6 +19,8 @@ import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
 import io.github.iree4j.spring.problems.Problem;
 import io.github.iree4j.spring.problems.QueueNames;
 import io.github.iree4j.spring.problems.Signallers;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Instant;
@@ -274,12 +277,26 @@ public final class IreeEndpoint {
      * @param name the program's name, the id of the call, or the name of the device
      * @param action for modules load, unload or warm; for calls cancel; for pools trim
      * @param version the version of the module; the latest when absent
-     * @return the state afterwards, for a call the state before; status 404 when there is no such object, and 400 when
-     *     there is no such action, each with a {@link Refusal}
+     * @return the state afterwards, for a call the state before; status 404 when there is no such object or version, 400
+     *     when there is no such action, and 503 when the action failed, each with a {@link Refusal}
      */
     @WriteOperation
     public WebEndpointResponse<OperationResponseBody> act(
             @Selector String part, @Selector String name, String action, @Nullable String version) {
+        try {
+            return perform(part, name, action, version);
+        } catch (ProgramLoadException e) {
+            return refused(String.valueOf(e.getMessage()), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+        } catch (IreeException e) {
+            boolean isUnknown = e.code() == StatusCode.NOT_FOUND;
+            return refused(
+                    String.valueOf(e.getMessage()),
+                    isUnknown ? WebEndpointResponse.STATUS_NOT_FOUND : WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+        }
+    }
+
+    private WebEndpointResponse<OperationResponseBody> perform(
+            String part, String name, String action, @Nullable String version) {
         OperationResponseBody before = one(part, name);
         if (before == null) {
             return absent(part, name);
@@ -301,8 +318,8 @@ public final class IreeEndpoint {
                     case "calls" -> "cancel";
                     default -> "load, unload, warm";
                 };
-                return new WebEndpointResponse<>(
-                        new Refusal("action '%s' of %s is not one of: %s".formatted(action, part, known)),
+                return refused(
+                        "action '%s' of %s is not one of: %s".formatted(action, part, known),
                         WebEndpointResponse.STATUS_BAD_REQUEST);
             }
         }
@@ -318,12 +335,15 @@ public final class IreeEndpoint {
     public record Refusal(String error) implements OperationResponseBody {}
 
     private static WebEndpointResponse<OperationResponseBody> absent(String part, String name) {
-        return new WebEndpointResponse<>(
-                new Refusal(
-                        part.equals("calls")
-                                ? "there is no call '%s' in progress".formatted(name)
-                                : "there is no '%s' in %s".formatted(name, part)),
+        return refused(
+                part.equals("calls")
+                        ? "there is no call '%s' in progress".formatted(name)
+                        : "there is no '%s' in %s".formatted(name, part),
                 WebEndpointResponse.STATUS_NOT_FOUND);
+    }
+
+    private static WebEndpointResponse<OperationResponseBody> refused(String error, int status) {
+        return new WebEndpointResponse<>(new Refusal(error), status);
     }
 
     /** Returns the devices of the runtime and of other modules. */

@@ -324,6 +324,35 @@ class IreeEndpointHttpTests {
         }
     }
 
+    @Test
+    void actionsThatFailSayWhy() throws Exception {
+        Path broken = Files.writeString(directory.resolve("broken.vmfb"), "no program");
+        try (ConfigurableApplicationContext context = start(
+                "--iree.modules.broken.load=lazy",
+                "--iree.modules.broken.location=" + broken,
+                "--management.endpoint.iree.access=unrestricted")) {
+            HttpResponse<String> noProgram = send(context, "iree/modules/broken", "{\"action\":\"load\"}");
+            assertThat(noProgram.statusCode()).isEqualTo(503);
+            assertThat(noProgram.body())
+                    .startsWith("{\"error\":\"program 'broken' could not be loaded from '" + broken + "': ");
+            Files.delete(broken);
+            HttpResponse<String> noFile = send(context, "iree/modules/broken", "{\"action\":\"load\"}");
+            assertThat(noFile.statusCode()).isEqualTo(503);
+            assertThat(noFile.body())
+                    .startsWith("{\"error\":\"program 'broken' could not be loaded from '" + broken + "': ")
+                    .isNotEqualTo(noProgram.body());
+            for (String action : List.of("load", "unload", "warm")) {
+                HttpResponse<String> noVersion =
+                        send(context, "iree/modules/adding", "{\"action\":\"%s\",\"version\":\"9\"}".formatted(action));
+                assertThat(noVersion.statusCode()).as(action).isEqualTo(404);
+                assertThat(noVersion.body())
+                        .as(action)
+                        .startsWith("{\"error\":")
+                        .contains("'adding'", "9");
+            }
+        }
+    }
+
     private static void assertRefused(HttpResponse<String> response, int status, String reason) {
         assertThat(response.statusCode()).isEqualTo(status);
         assertThat(response.body()).isEqualTo("{\"error\":\"" + reason + "\"}");

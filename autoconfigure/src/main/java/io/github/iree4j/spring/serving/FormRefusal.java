@@ -7,8 +7,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -39,7 +37,7 @@ public final class FormRefusal extends OncePerRequestFilter {
     public FormRefusal() {
         this(
                 MediaType.APPLICATION_JSON_VALUE,
-                "{\"error\":\"forms and multipart bodies are not supported; send JSON with 'Content-Type: application/json', or JSON and binary tensor data\"}");
+                "{\"error\":\"%s\"}".formatted(OpenInference.RequestHead.FORM)); // needs no escapes
     }
 
     /**
@@ -56,7 +54,7 @@ public final class FormRefusal extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        if (!isForm(request.getContentType())) {
+        if (!OpenInference.RequestHead.isForm(request.getContentType())) {
             chain.doFilter(request, response);
             return;
         }
@@ -64,13 +62,5 @@ public final class FormRefusal extends OncePerRequestFilter {
         response.setStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE.value());
         response.setContentType(contentType);
         response.getOutputStream().write(refusal);
-    }
-
-    private static boolean isForm(@Nullable String contentType) {
-        if (contentType == null) {
-            return false;
-        }
-        String type = contentType.strip().toLowerCase(Locale.ROOT);
-        return type.startsWith("multipart/") || type.startsWith(MediaType.APPLICATION_FORM_URLENCODED_VALUE);
     }
 }

@@ -203,7 +203,7 @@ final class InferenceRequestReader {
     }
 
     static @Nullable Duration timeout(JsonParser json) {
-        return InferenceRequest.timeout(json.currentToken() == JsonToken.VALUE_NUMBER_INT ? json.getLongValue() : null);
+        return InferenceRequest.timeout(count(json, "parameter 'timeout'", "a number of microseconds"));
     }
 
     private void readOutputs(JsonParser json) {
@@ -365,13 +365,8 @@ final class InferenceRequestReader {
             String parameter = member(json, "'parameters' of an input");
             json.nextToken();
             switch (parameter) {
-                case "binary_data_size" -> {
-                    if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
-                        throw InferenceRequest.invalid(
-                                "parameter 'binary_data_size' must be a number of bytes, at least 0");
-                    }
-                    input.binarySize = json.getLongValue();
-                }
+                case "binary_data_size" ->
+                    input.binarySize = count(json, "parameter 'binary_data_size'", "a number of bytes");
                 case "shared_memory_region" ->
                     throw new IreeException(
                             StatusCode.UNIMPLEMENTED,
@@ -386,15 +381,12 @@ final class InferenceRequestReader {
         long[] shape = new long[8];
         int rank = 0;
         while (json.nextToken() != JsonToken.END_ARRAY) {
-            if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
-                throw InferenceRequest.invalid(
-                        "dimension %d of 'shape' must be an integer, at least 0".formatted(rank));
-            }
+            long dimension = count(json, "dimension %d of 'shape'".formatted(rank), "an integer");
             if (rank == Shape.MAXIMUM_RANK) {
                 throw InferenceRequest.invalid("'shape' has more than %d dimensions".formatted(rank));
             }
             shape = rank == shape.length ? Arrays.copyOf(shape, 2 * rank) : shape;
-            shape[rank++] = json.getLongValue();
+            shape[rank++] = dimension;
         }
         return Arrays.copyOf(shape, rank);
     }
@@ -445,6 +437,20 @@ final class InferenceRequestReader {
             throw InferenceRequest.invalid(
                     "%s must be %s".formatted(what, wanted == JsonToken.START_OBJECT ? "an object" : "an array"));
         }
+    }
+
+    private static long count(JsonParser json, String what, String kind) {
+        if (json.currentToken() != JsonToken.VALUE_NUMBER_INT) {
+            throw InferenceRequest.invalid("%s must be %s, at least 0".formatted(what, kind));
+        }
+        if (json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+            throw InferenceRequest.invalid("%s, %s, is out of range: it must be %s, at least 0 and at most %d"
+                    .formatted(what, Datatype.shortened(json.getString()), kind, Long.MAX_VALUE));
+        }
+        if (json.getLongValue() < 0) {
+            throw InferenceRequest.invalid("%s must be %s, at least 0".formatted(what, kind));
+        }
+        return json.getLongValue();
     }
 
     private static String string(JsonParser json, String member) {

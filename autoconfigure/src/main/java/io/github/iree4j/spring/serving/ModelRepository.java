@@ -58,13 +58,16 @@ final class ModelRepository {
     /**
      * Refuses forms sent by pages of other sites. Such pages can make a browser send the content types of forms, with
      * the address and the credentials of the user. Browsers send JSON only with the server's permission. Clients other
-     * than browsers send neither header, and any content type or none.
+     * than browsers, and old browsers, send neither header; other clients send any content type or none, but no form's.
      */
     private static void refuseOtherSites(HttpHeaders headers) {
         boolean isBrowser = headers.containsHeader(HttpHeaders.ORIGIN) || headers.containsHeader("Sec-Fetch-Site");
         String type = headers.getFirst(HttpHeaders.CONTENT_TYPE);
         boolean isJson =
                 type != null && type.split(";", 2)[0].strip().equalsIgnoreCase(MediaType.APPLICATION_JSON_VALUE);
+        if (OpenInference.RequestHead.isForm(type)) {
+            throw new ResponseStatusException(HttpStatus.UNSUPPORTED_MEDIA_TYPE, OpenInference.RequestHead.FORM);
+        }
         if (isBrowser && !isJson) {
             throw new ResponseStatusException(
                     HttpStatus.UNSUPPORTED_MEDIA_TYPE,

@@ -13,6 +13,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponseException;
+import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -70,6 +71,7 @@ public final class ModelRepositoryController {
         IreeException.class,
         ProgramLoadException.class,
         ErrorResponseException.class,
+        HttpMediaTypeNotAcceptableException.class,
         JacksonException.class
     })
     ResponseEntity<ProtocolFailure> failed(Exception failure) {

@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -243,8 +244,8 @@ final class OpenInference {
             Inference.Responder responder)
             throws IOException {
         line.checkRoom();
+        head.requireReadable();
         Served served = models.find(model, version, options.maxWait());
-        head.requirePlain();
         LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), BodyLimits.SIZE);
         InferenceRequest request = null;
         Received received = null;
@@ -296,13 +297,28 @@ final class OpenInference {
      * @param length length of the body in bytes; negative when unknown
      * @param inferenceHeaderLength length of the JSON in bytes; null when the whole body is JSON
      * @param encoding content encoding; null for none
+     * @param type content type; null for none
      */
     record RequestHead(
             long length,
             @Nullable String inferenceHeaderLength,
-            @Nullable String encoding) {
+            @Nullable String encoding,
+            @Nullable String type) {
 
-        private void requirePlain() {
+        /** The reason for the refusal of a form. */
+        static final String FORM =
+                "forms and multipart bodies are not supported; send JSON with 'Content-Type: application/json', or JSON and binary tensor data";
+
+        /** Returns whether a content type is a form's. */
+        static boolean isForm(@Nullable String type) {
+            String known = type == null ? "" : type.strip().toLowerCase(Locale.ROOT);
+            return known.startsWith("multipart/") || known.startsWith(MediaType.APPLICATION_FORM_URLENCODED_VALUE);
+        }
+
+        private void requireReadable() {
+            if (isForm(type)) {
+                throw new ResponseStatusException(HttpStatus.UNSUPPORTED_MEDIA_TYPE, FORM);
+            }
             if (encoding != null && !encoding.strip().toLowerCase(Locale.ROOT).equals("identity")) {
                 throw new ResponseStatusException(
                         HttpStatus.UNSUPPORTED_MEDIA_TYPE,

@@ -14,6 +14,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponseException;
+import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -162,7 +163,8 @@ public final class OpenInferenceController {
         return new OpenInference.RequestHead(
                 request.getContentLengthLong(),
                 request.getHeader(OpenInference.HEADER_LENGTH),
-                request.getHeader(HttpHeaders.CONTENT_ENCODING));
+                request.getHeader(HttpHeaders.CONTENT_ENCODING),
+                request.getContentType());
     }
 
     @NotServed.Get
@@ -184,6 +186,7 @@ public final class OpenInferenceController {
         IreeException.class,
         ProgramLoadException.class,
         ErrorResponseException.class,
+        HttpMediaTypeNotAcceptableException.class,
         JacksonException.class
     })
     ResponseEntity<ProtocolFailure> failed(Exception failure) {

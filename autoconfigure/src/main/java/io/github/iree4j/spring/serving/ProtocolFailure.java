@@ -11,7 +11,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.ErrorResponseException;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.exc.StreamConstraintsException;
@@ -36,7 +36,7 @@ record ProtocolFailure(String error) {
                         .contentType(MediaType.APPLICATION_JSON)
                         .body(new ProtocolFailure("method %s is not supported here; use %s"
                                 .formatted(Datatype.shortened(e.getHttpMethod()), e.getSupportedMethods())));
-            case ErrorResponseException e ->
+            case ErrorResponse e ->
                 answer(
                         e.getStatusCode(),
                         e.getStatusCode().isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE) ? 1 : 0,

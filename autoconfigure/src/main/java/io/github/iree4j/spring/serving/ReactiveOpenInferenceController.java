@@ -127,7 +127,8 @@ public final class ReactiveOpenInferenceController {
         return new OpenInference.RequestHead(
                 headers.getContentLength(),
                 headers.getFirst(OpenInference.HEADER_LENGTH),
-                headers.getFirst(HttpHeaders.CONTENT_ENCODING));
+                headers.getFirst(HttpHeaders.CONTENT_ENCODING),
+                headers.getFirst(HttpHeaders.CONTENT_TYPE));
     }
 
     @NotServed.Get

@@ -361,6 +361,7 @@ class OpenInferenceTests {
         "Origin,         null,                      text/plain;charset=application/json",
         "Sec-Fetch-Site, cross-site,                text/plain",
         "Sec-Fetch-Site, same-site,",
+        "User-Agent,     of an old browser,         application/x-www-form-urlencoded",
     })
     void pagesOfOtherSitesDoNotUnloadModels(String header, String value, @Nullable String type) throws Exception {
         for (String path : List.of("/models/mul/unload", "/models/mul/load", "/index")) {
@@ -456,6 +457,8 @@ class OpenInferenceTests {
                 "{\"outputs\": [{\"name\": \"y\"}], \"inputs\": INPUTS} | there is no output 'y'; the outputs are [output0]",
                 "{\"outputs\": [{\"name\": \"output0\", \"parameters\": {\"binary_data\": 1}}]} | must be true or false",
                 "{\"parameters\": {\"timeout\": -1}} | 'timeout' must be a number of microseconds",
+                "{\"parameters\": {\"timeout\": 1000000000000000000000000000000}} | 'timeout', 1000000000000000000000000000000, is out of range",
+                "{\"inputs\": [{\"shape\": [-1000000000000000000000000000000]}]} | dimension 0 of 'shape', -100000",
                 "{\"inputs\": INPUTS} x | the body is not JSON",
                 "{\"inputs\": INPUTS} {} | unexpected data after the JSON",
             })
@@ -475,6 +478,7 @@ class OpenInferenceTests {
                 "9999999999 | 16 | 'Inference-Header-Content-Length' is 9999999999, but the body has at most",
                 "   | 15 | 'binary_data_size' 15, but FP32 of shape [4] takes 16 bytes",
                 "   | 999999999999 | takes 16 bytes",
+                "   | 1000000000000000000000000000000 | 'binary_data_size', 1000000000000000000000000000000, is out",
             })
     void reportsInvalidBinaryData(@Nullable String length, String size, String message) throws Exception {
         String header =

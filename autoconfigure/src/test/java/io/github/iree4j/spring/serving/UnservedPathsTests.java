@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Requests of extensions that are not served, and with methods that a path does not have, where the application asks for problem details. */
+/** Requests of extensions that are not served, with methods that a path does not have, and with media types that are not supported, where the application asks for problem details. */
 @SpringBootTest(
         classes = UnservedPathsTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -109,6 +109,42 @@ class UnservedPathsTests {
         assertThat(response.statusCode()).isEqualTo(405);
         assertThat(response.headers().firstValue("Allow")).hasValue(allowed);
         assertThat(error(response)).contains(method).contains(allowed);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "image/png, /v2",
+        "image/png, /v2/health/live",
+        "image/png, /v2/health/ready",
+        "image/png, /v2/models/add",
+        "image/png, /v2/models/add/config",
+        "image/png, /v2/models/add/ready",
+    })
+    void answersThatAClientDoesNotAcceptAreRefused(String accepted, String path) throws Exception {
+        HttpResponse<String> response = http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                        .header("Accept", accepted)
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(406);
+        assertThat(error(response)).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "application/x-www-form-urlencoded, /v2/models/add/infer",
+        "multipart/form-data; boundary=x,   /v2/models/add/infer",
+        "application/x-www-form-urlencoded, /v2/models/none/generate",
+    })
+    void formsAreNotSupported(String type, String path) throws Exception {
+        HttpResponse<String> response = http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                        .header("Content-Type", type)
+                        .POST(BodyPublishers.ofString("what=tea"))
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(415);
+        assertThat(error(response)).startsWith("forms and multipart bodies are not supported");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.asm.VmAssembler;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -125,6 +126,42 @@ class CallLimitTest {
         assertThat(failure).isInstanceOf(IreeException.class);
         assertThat(((IreeException) failure).code()).isEqualTo(StatusCode.CANCELLED);
         assertThat(ThreadDeadlines.isThreadLimited()).isFalse();
+    }
+
+    /** END-4: the code of a call may miss the interrupt. */
+    @Test
+    void resultsAfterTheLimitAreFreed() {
+        Program add = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
+        Tensor four = Tensor.of(new float[] {1, 2, 3, 4}, 4);
+        add.function("add").invoke(four, four).close(); // a first call may take long enough to be interrupted
+        add.limitCalls(Duration.ofNanos(1));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> add.function("add").invoke(four, four))
+                .withMessage("call of 'module.add' took longer than PT0.000000001S")
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+        add.limitCalls(LONG);
+        add.function("add").invoke(four, four).close();
+    }
+
+    /** END-4: whoever has set the deadline. */
+    @Test
+    void resultsAfterADeadlineOfTheThreadAreFreed() {
+        AtomicLong clock = new AtomicLong();
+        ThreadDeadlines deadlines = new ThreadDeadlines(clock::get, _ -> {});
+        ThreadDeadlines.Deadline outer = deadlines.begin(BRIEF);
+        ThreadDeadlines.Deadline inner = deadlines.begin(LONG);
+        program.function("pass").invoke().close();
+        clock.set(BRIEF.toNanos());
+        Throwable failure =
+                catchThrowable(() -> program.function("pass").invoke().close());
+        inner.end();
+        outer.end();
+        assertThat(inner.isLate()).isFalse();
+        assertThat(outer.isLate()).isTrue();
+        assertThat(failure).isInstanceOf(IreeException.class).hasMessageContaining("'endless.pass'");
+        assertThat(((IreeException) failure).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test

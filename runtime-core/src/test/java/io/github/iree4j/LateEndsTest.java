@@ -1,9 +1,11 @@
 package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -90,6 +92,36 @@ class LateEndsTest {
                 freeCarriers();
             }
             early.join().close();
+        }
+    }
+
+    /** END-4: also where the thread that ends late calls cannot run. */
+    @ParameterizedTest
+    @EnumSource(names = "SIGNALLING", mode = EnumSource.Mode.EXCLUDE)
+    void resultsAfterTheDeadlineAreFreed(Way way) {
+        Duration limit = Duration.ofMillis(100);
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file(way.module));
+                Timeline ready = runtime.createTimeline();
+                Fence wait = ready.at(1)) {
+            program.function("outer").invoke(VALUES, FACTORS).close(); // a first call takes long to submit
+            CallOptions options = CallOptions.DEFAULTS.between(wait, null).within(limit);
+            CompletableFuture<Results> late = program.function("outer").call(options, VALUES, FACTORS);
+            long submitted = System.nanoTime();
+            whenThisThreadWaits(() -> {
+                while (System.nanoTime() - submitted < limit.toNanos()) {
+                    Thread.onSpinWait();
+                }
+                ready.semaphore().signal(1);
+            });
+            assertThatThrownBy(() -> late.get(10, TimeUnit.SECONDS))
+                    .hasStackTraceContaining("DEADLINE_EXCEEDED")
+                    .hasStackTraceContaining("call of 'module.outer' took longer than PT0.1S");
+            freeCarriers();
+            while (program.activeCalls() > 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
         }
     }
 

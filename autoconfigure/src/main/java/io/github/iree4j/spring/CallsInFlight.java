@@ -98,7 +98,7 @@ final class CallsInFlight {
             return isLate() ? CallWait.late(function, timeout, failure) : failure;
         }
 
-        /** Returns whether the entry was interrupted for being late; valid after the end. */
+        /** Returns whether the entry ended after its deadline; valid after the end. */
         boolean isLate() {
             return deadline.isLate();
         }

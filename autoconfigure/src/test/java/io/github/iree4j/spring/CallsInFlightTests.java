@@ -48,11 +48,18 @@ class CallsInFlightTests {
     }
 
     @Test
-    void aCallThatEndsJustAsItIsLateKeepsItsResultsAndNoInterrupt() {
+    void aCallThatEndsJustAsItIsLateLeavesNoInterrupt() {
         CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
         clock.set(Duration.ofSeconds(6).toNanos());
         look();
         here.end();
+    }
+
+    @Test
+    void aCallThatIsLateFailsWithItsDeadlineThoughNobodyHasLooked() {
+        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        clock.set(Duration.ofSeconds(5).toNanos());
+        assertThat(here.failed(FAILURE).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test

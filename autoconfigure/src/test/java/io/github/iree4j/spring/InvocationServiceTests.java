@@ -8,6 +8,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.LeakCheck;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,6 +85,22 @@ class InvocationServiceTests {
                     .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
             timeline.at(1).fail(new IreeException(StatusCode.CANCELLED, "over"));
         }
+    }
+
+    @Test
+    void requestWhoseResultsComeAfterItsDeadlineFails() {
+        AtomicLong clock = new AtomicLong();
+        ThreadDeadlines deadlines = new ThreadDeadlines(() -> clock.getAndAdd(1_000_000_000), _ -> {});
+        InvocationSpec request = new InvocationService(programs, List.of(), new CallsInFlight(clock::get, deadlines))
+                .request("adder.add")
+                .inputs(1, 2);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(request.deadline(Duration.ofSeconds(1))::invoke)
+                .withMessageContaining("took longer than PT1S")
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        request.deadline(Duration.ofHours(1)).invoke().close();
+        assertThat(Thread.interrupted()).isFalse();
     }
 
     @Test

@@ -56,8 +56,7 @@ public final class ThreadDeadlines {
         private enum State {
             RUNNING,
             INTERRUPTING,
-            LATE,
-            CANCELLED,
+            INTERRUPTED,
             OVER
         }
 
@@ -66,6 +65,7 @@ public final class ThreadDeadlines {
         private final @Nullable Deadline outer;
         private final long since;
         private final long nanos;
+        private boolean late; // of the thread; written at the end
 
         private Deadline(@Nullable Deadline outer, long since, long nanos) {
             this.outer = outer;
@@ -74,25 +74,26 @@ public final class ThreadDeadlines {
         }
 
         /**
-         * Interrupts the work, for another reason than time.
+         * Interrupts the work.
          *
          * @return false when the work has ended or was interrupted before
          */
         public boolean interrupt() {
-            return interrupt(State.CANCELLED);
-        }
-
-        private boolean interrupt(State why) {
             if (!state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
                 return false;
             }
             thread.interrupt(); // the thread does not leave before the state records the interrupt
-            state.set(why);
+            state.set(State.INTERRUPTED);
             return true;
+        }
+
+        private boolean hasPassed() {
+            return nanos < Long.MAX_VALUE && clock.getAsLong() - since >= nanos;
         }
 
         /** Ends the deadline on the thread that began it, inner deadlines first, and clears the interrupt raised by this deadline, if any. */
         public void end() {
+            late = hasPassed();
             if (nanos < Long.MAX_VALUE) {
                 deadlines.remove(this);
                 if (outer == null) {
@@ -111,12 +112,12 @@ public final class ThreadDeadlines {
         }
 
         /**
-         * Returns whether the work was interrupted because it was late.
+         * Returns whether the work has ended after its deadline, interrupted or not.
          *
-         * @return final once the work has ended
+         * @return for the thread of the work, after {@link #end}
          */
         public boolean isLate() {
-            return state.get() == State.LATE;
+            return late;
         }
     }
 
@@ -155,6 +156,20 @@ public final class ThreadDeadlines {
         return CURRENT.get() != null;
     }
 
+    /**
+     * Returns whether a deadline of this thread, of any instance, has passed: the results of the work come too late.
+     *
+     * @return true between the moment and the end of such a deadline
+     */
+    public static boolean isThreadLate() {
+        for (Deadline each = CURRENT.get(); each != null; each = each.outer) {
+            if (each.hasPassed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void arm() {
         if (armed.compareAndSet(false, true)) {
             later.execute(this::look);
@@ -162,10 +177,9 @@ public final class ThreadDeadlines {
     }
 
     private void look() {
-        long now = clock.getAsLong();
         for (Deadline each : deadlines) {
-            if (now - each.since >= each.nanos) {
-                each.interrupt(Deadline.State.LATE);
+            if (each.hasPassed()) {
+                each.interrupt();
             }
         }
         armed.set(false); // before the check: a deadline beginning meanwhile arms the timer itself

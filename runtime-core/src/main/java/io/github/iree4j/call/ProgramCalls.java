@@ -1,6 +1,7 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.PendingOperation;
@@ -368,11 +369,21 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         @Nullable Object[] values = runToEnd(function, call);
         try {
             inPlace.requireUnchangedSince(call.filesSeen());
+            requireInTime(function);
         } catch (IreeException e) {
             ResultReader.free(values);
             throw e;
         }
         return values;
+    }
+
+    /** END-4: a kernel on this thread does not see the interrupt at the deadline. */
+    private static void requireInTime(FunctionCalls function) {
+        if (ThreadDeadlines.isThreadLate()) {
+            throw new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "call of '%s' ended after the deadline of its thread".formatted(function.fullName()));
+        }
     }
 
     private @Nullable Object[] runToEnd(FunctionCalls function, Call call) {

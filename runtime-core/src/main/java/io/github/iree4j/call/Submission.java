@@ -148,7 +148,7 @@ final class Submission<R> {
 
     /** Ends the call at the timeout, also if only its work is left. The clock's thread only starts the thread that does so. */
     private void limit(Duration timeout) {
-        long left = CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun); // inputs may have taken some time
+        long left = left(timeout); // inputs may have taken some time
         if (timeout.isZero() || left <= 0) { // a timer would give the call some time
             future.completeExceptionally(late(timeout));
             return;
@@ -161,6 +161,10 @@ final class Submission<R> {
             }
         });
         timer.orTimeout(left, TimeUnit.NANOSECONDS);
+    }
+
+    private long left(Duration timeout) {
+        return CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun);
     }
 
     private void expire(IreeException cause) {
@@ -428,7 +432,7 @@ final class Submission<R> {
                 lookBetween(own, done);
             }
             call.waitsFor(done, CallState.BEFORE_RESULTS);
-            boolean wanted = future.claim();
+            boolean wanted = claim();
             if (!wanted) {
                 program.withdraw(call, cancelled()); // abandoned after the call's last step
             }
@@ -532,9 +536,18 @@ final class Submission<R> {
         }
     }
 
+    /** END-4: claims the outcome for the results, unless the call is late, even if the thread that ends late calls has not run. */
+    private boolean claim() {
+        Duration timeout = terms.duration();
+        if (timeout != null && left(timeout) <= 0) {
+            future.completeExceptionally(late(timeout));
+        }
+        return future.claim();
+    }
+
     /** Releases the program, and then delivers the results if there is still a receiver; returns whether there is a receiver. */
     private boolean finish(@Nullable Object[] values) {
-        boolean wanted = future.claim();
+        boolean wanted = claim();
         if (!wanted) {
             ResultReader.free(values);
         }

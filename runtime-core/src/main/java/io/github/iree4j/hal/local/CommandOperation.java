@@ -67,6 +67,24 @@ abstract class CommandOperation extends HostOperation {
 
     @Override
     void run(CommandRunner runner) {
-        runner.run(recording(), firstRegion(), endRegion(), bindings(), this);
+        DurationEstimate expected = estimate;
+        long started = System.nanoTime(); // most short dispatches are not timed
+        try {
+            runner.run(recording(), firstRegion(), endRegion(), bindings(), this);
+        } finally {
+            if (expected != null && LocalExecutable.isSurprise(expected.nanos(), System.nanoTime() - started)) {
+                doubt(recording());
+            }
+        }
+    }
+
+    /** Makes the durations of all executed exports unknown: any of them may have caused the delay. */
+    private void doubt(Recording recording) {
+        for (int i = recording.firstCommand(firstRegion()); i < recording.firstCommand(endRegion()); i++) {
+            int at = recording.commands()[i];
+            if (recording.opcode(at) == Recording.DISPATCH) {
+                LocalExecutable.of(recording, at).doubt(recording.export(at));
+            }
+        }
     }
 }

@@ -12,14 +12,10 @@ import org.jspecify.annotations.Nullable;
 final class DurationEstimate {
     private static final long DISPATCH_NANOS = 150;
     private static final long TRANSFER_NANOS = 30;
-    private static final long WORKGROUP_NANOS = 250;
     private static final long BYTES_PER_NANO = 8;
 
     /** Additional cost of a region run by several threads: the threads meet at the end, and the data moves between their caches. */
     private static final long MEETING_NANOS = 4_000;
-
-    /** A guess may be wrong by any factor: work that seems longer than this may be worth any number of workers. */
-    private static final long GUESS_NANOS = 10_000;
 
     /** Longer than anything that counts as short. */
     private static final long LONG_NANOS = 10_000_000;
@@ -27,12 +23,10 @@ final class DurationEstimate {
     private final @Nullable BindingTable table;
     private long nanos = HostOperation.UNKNOWN;
     private long shared = HostOperation.UNKNOWN;
-    private boolean isGuess;
     private long undivided; // the longest indivisible part of a region
 
     /**
-     * Estimates from earlier durations of the dispatches' workgroups, otherwise from the number of workgroups and the
-     * bytes bound.
+     * Estimates from earlier durations of the dispatches' workgroups and from the bytes of transfers.
      *
      * @param from the first region
      * @param to the region after the last
@@ -63,14 +57,14 @@ final class DurationEstimate {
         shared = together;
     }
 
-    /** Returns the duration on a single thread; {@link HostOperation#UNKNOWN} without a basis for an estimate, or for long work. */
+    /** Returns the duration on a single thread; {@link HostOperation#UNKNOWN} if any part is unknown, or for long work. */
     long nanos() {
         return nanos;
     }
 
     /** Returns whether waking workers ends the work earlier, or may do so. */
     boolean isWorthSharing(long wakeNanos) {
-        return nanos == HostOperation.UNKNOWN || (isGuess ? nanos > GUESS_NANOS : nanos - shared > wakeNanos);
+        return nanos == HostOperation.UNKNOWN || nanos - shared > wakeNanos;
     }
 
     private long command(Recording recording, int at) {
@@ -92,16 +86,8 @@ final class DurationEstimate {
         LocalExecutable program = LocalExecutable.of(recording, at);
         int export = recording.export(at);
         long sum = program.nanos(export, groups, groups);
-        if (sum == 0) {
-            isGuess = true;
-            if (groups > LONG_NANOS) {
-                return HostOperation.UNKNOWN;
-            }
-            sum = groups * WORKGROUP_NANOS;
-            int range = recording.bindings(at);
-            for (int i = recording.bindingCount(at); i > 0; i--, range += Recording.RANGE_WORDS) {
-                sum += bytes(recording, range) / BYTES_PER_NANO;
-            }
+        if (sum == 0 && groups != 0) {
+            return HostOperation.UNKNOWN;
         }
         return divided(DISPATCH_NANOS + sum, program.export(export).isSequential() ? 1 : Math.max(1, groups));
     }

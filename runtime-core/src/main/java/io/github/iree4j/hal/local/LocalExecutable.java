@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.loader.LoadedExecutable;
@@ -8,10 +9,15 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * Loaded code with measured durations of workgroups: per export and number of workgroups, a key that distinguishes most
  * shapes. A number without a measurement has the duration of the export's latest workgroups.
+ *
+ * <p>Durations count as unknown until an export has run {@value #NEW_RUNS} times: a single input is no evidence, since
+ * the contents of buffers may decide about a duration. Durations count as unknown again for {@value #DOUBTED_RUNS} runs
+ * after a run that took far longer than known.
  */
 final class LocalExecutable extends Executable {
     /** Durations are kept in 1/16 ns: the shortest workgroups take a few nanoseconds. */
@@ -19,6 +25,15 @@ final class LocalExecutable extends Executable {
 
     /** A duration beyond this multiple of the known duration is likely to include an interruption. */
     private static final int OUTLIER = 8;
+
+    /** Runs of a new export until the durations are known. */
+    static final int NEW_RUNS = 16;
+
+    /** Runs of a doubted export until the durations are known. After a mere disturbance, waking so many workers takes no longer than the disturbance. */
+    static final int DOUBTED_RUNS = 256;
+
+    /** A thread with a deadline does not notice shorter surprises: the deadline itself is no more exact. */
+    private static final long HARMLESS_NANOS = ThreadDeadlines.LOOK_MILLIS * 1_000_000L;
 
     /** Numbers of workgroups with separate durations, per export; others displace them. A power of two. */
     private static final int SHAPES = 4;
@@ -29,6 +44,7 @@ final class LocalExecutable extends Executable {
     private static final int HASH = 0x9E3779B9;
 
     private static final VarHandle DURATION = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final VarHandle DOUBT = MethodHandles.arrayElementVarHandle(int[].class);
     private static final VarHandle SHAPE = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final String format;
@@ -36,6 +52,7 @@ final class LocalExecutable extends Executable {
     private final ExecutableExport[] exports;
     private final long[] localMemorySizes;
     private final long bindingAlignment;
+    private final int[] doubts; // runs until the durations of each export are known; races are benign
     private final int[]
             durations; // per workgroup of each export, 0 when unknown, negative after the first run; races are benign
 
@@ -51,8 +68,10 @@ final class LocalExecutable extends Executable {
         this.loaded = loaded;
         this.exports = new ExecutableExport[loaded.exportCount()];
         this.localMemorySizes = new long[exports.length];
+        this.doubts = new int[exports.length];
         this.durations = new int[exports.length];
         this.shapes = new long[exports.length * SHAPES];
+        Arrays.fill(doubts, NEW_RUNS);
         for (int i = 0; i < exports.length; i++) {
             exports[i] = loaded.export(i);
             localMemorySizes[i] = exports[i].localMemorySize();
@@ -80,7 +99,7 @@ final class LocalExecutable extends Executable {
     /** Returns whether some workgroups of an export are known to be so short that reading the clock would count. */
     boolean isShort(int export, long all, long workgroups) {
         long duration = shapeDuration(export, all);
-        return duration != 0 && workgroups < SHORT && workgroups * duration < SHORT;
+        return !isDoubted(export) && duration != 0 && workgroups < SHORT && workgroups * duration < SHORT;
     }
 
     /**
@@ -91,6 +110,10 @@ final class LocalExecutable extends Executable {
      * @return nanoseconds, at least 1; 0 when unknown
      */
     int nanos(int export, long all, long workgroups) {
+        return isDoubted(export) ? 0 : measuredNanos(export, all, workgroups);
+    }
+
+    private int measuredNanos(int export, long all, long workgroups) {
         long duration = shapeDuration(export, all);
         if (duration == 0) {
             duration = Math.abs(durationOpaque(export));
@@ -109,6 +132,10 @@ final class LocalExecutable extends Executable {
      * @param workgroups number of measured workgroups
      */
     void took(int export, long all, long workgroups, long nanos) {
+        int expected = measuredNanos(export, all, workgroups);
+        if (expected != 0 && isSurprise(expected, nanos)) {
+            doubt(export);
+        }
         long sample = Math.clamp((nanos << FRACTION_BITS) / Math.max(1, workgroups), 1, Integer.MAX_VALUE);
         int latest = durationOpaque(export);
         if (latest == 0) { // includes reading pages of code and linking: better than nothing, until the next run
@@ -121,6 +148,28 @@ final class LocalExecutable extends Executable {
             int at = known < 0 ? shapePlace(export, all) : known;
             SHAPE.setOpaque(shapes, at, all << Integer.SIZE | corrected(shapeDuration(export, all), sample));
         }
+    }
+
+    /** Returns whether work took so much longer than expected that the next run may take any time. */
+    static boolean isSurprise(long expected, long nanos) {
+        return nanos >= HARMLESS_NANOS && nanos / OUTLIER >= expected;
+    }
+
+    /** Makes the durations of an export unknown for a while. */
+    void doubt(int export) {
+        DOUBT.setOpaque(doubts, export, DOUBTED_RUNS);
+    }
+
+    /** Counts a measured run of an export. */
+    void ran(int export) {
+        int left = (int) DOUBT.getOpaque(doubts, export);
+        if (left > 0) {
+            DOUBT.setOpaque(doubts, export, left - 1);
+        }
+    }
+
+    private boolean isDoubted(int export) {
+        return (int) DOUBT.getOpaque(doubts, export) != 0;
     }
 
     /** Lowers a duration at once and raises it slowly: disturbances lengthen a measurement. */

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * earlier runs on this thread as soon as the thread has nothing else to do, see {@link OwnWork}.
  */
 final class TaskQueue implements UnorderedBackend {
-    /** Longest work of a worker without looking for other work. */
+    /** Longest work of a worker without looking for other work, and of a virtual thread, whose carrier is shared as a worker is. */
     private static final long SERIAL_NANOS = 200_000;
 
     private static final int LANES = 16;
@@ -177,12 +177,17 @@ final class TaskQueue implements UnorderedBackend {
 
     private void issue(CommandOperation work) {
         boolean idle = control.isIdle();
-        MemoryHolder call = inlineNanos > 0 && idle && isForOneThread(work) ? work.callMadeHere() : null;
+        MemoryHolder call = inlineNanos > 0 && idle && mayKeep(work) ? work.callMadeHere() : null;
         if (call != null) {
             call.takesOn(new Kept(work));
         } else {
             handOff(work, work.isSubmittedHere() && idle);
         }
+    }
+
+    /** Returns whether the calling thread could do the work as well as workers. */
+    private boolean mayKeep(CommandOperation work) {
+        return Thread.currentThread().isVirtual() ? isSerial(work) : isForOneThread(work);
     }
 
     /**

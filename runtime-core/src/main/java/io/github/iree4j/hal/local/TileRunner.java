@@ -197,6 +197,9 @@ final class TileRunner implements HostDispatch {
         long started = System.nanoTime();
         executable.loaded().dispatch(export, this, begin, end, index);
         executable.took(export, all, end - begin, System.nanoTime() - started);
+        if (begin == 0) {
+            executable.ran(export);
+        }
     }
 
     /** Leaves the command, so nothing stays reachable through the worker. */

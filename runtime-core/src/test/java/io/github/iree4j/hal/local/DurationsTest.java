@@ -12,6 +12,44 @@ class DurationsTest {
     @BeforeEach
     void runOnce() {
         code.took(0, 1, 1, 50_000_000);
+        run(LocalExecutable.NEW_RUNS);
+    }
+
+    private void run(int times) {
+        for (int i = 0; i < times; i++) {
+            code.ran(0);
+        }
+    }
+
+    @Test
+    void oneRunIsNoEvidence() {
+        LocalExecutable other = new LocalExecutable("test", new TaskQueueFixture.Kernel());
+        for (int i = 0; i < LocalExecutable.NEW_RUNS; i++) {
+            assertThat(other.nanos(0, 1, 1)).isZero();
+            assertThat(other.isShort(0, 1, 1)).isFalse();
+            other.took(0, 1, 1, 100);
+            other.ran(0);
+        }
+        assertThat(other.nanos(0, 1, 1)).isEqualTo(100);
+        assertThat(other.isShort(0, 1, 1)).isTrue();
+    }
+
+    @Test
+    void afterASurpriseNothingIsKnownForManyRuns() {
+        code.took(0, 1, 1, 100);
+        code.took(0, 1, 1, 8_000_000_000L);
+        run(LocalExecutable.DOUBTED_RUNS - 1);
+        assertThat(code.nanos(0, 1, 1)).isZero();
+        assertThat(code.isShort(0, 1, 1)).isFalse();
+        run(1);
+        assertThat(code.nanos(0, 1, 1)).isBetween(100, 200);
+    }
+
+    @Test
+    void workThatIsLongEachTimeIsKnown() {
+        code.took(0, 1, 1, 120_000_000);
+        code.took(0, 1, 1, 120_000_000);
+        assertThat(code.nanos(0, 1, 1)).isEqualTo(120_000_000);
     }
 
     @Test

@@ -3,9 +3,7 @@ package io.github.iree4j.hal.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -28,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class OwnWorkTest extends TaskQueueFixture {
     private static final long WAKE_NANOS = 300_000;
+    private static final long SURPRISE_NANOS = 110_000_000;
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
@@ -60,22 +59,13 @@ class OwnWorkTest extends TaskQueueFixture {
 
     private Fence dispatch(@Nullable Fence wait, int groups, long duration) {
         nanos = duration;
-        Fence done = fence(device);
-        device.queue(0).dispatch(wait, done, code, 0, DispatchConfig.of(groups, 1, 1), NONE, new BindingTable(), 0);
-        return done;
+        return dispatch(device, wait, code, groups);
     }
 
     /** As {@link #dispatch}, in the call, once it is known how long such work takes. */
     private Fence dispatchInCall(int groups, long duration) {
-        learn(groups, duration);
+        known(code, groups, duration);
         return inCall(null, groups, duration);
-    }
-
-    /** As if many dispatches had been measured, on a machine that does nothing else. */
-    private void learn(int groups, long duration) {
-        for (int i = 0; i < 40; i++) {
-            ((LocalExecutable) code).took(0, groups, groups, groups * duration);
-        }
     }
 
     private Fence inCall(@Nullable Fence wait, int groups, long duration) {
@@ -141,7 +131,7 @@ class OwnWorkTest extends TaskQueueFixture {
 
     @Test
     void workOfACallThatNoThreadWaitsForIsNotLeftToOne() throws InterruptedException {
-        learn(1, 4 * WAKE_NANOS);
+        known(code, 1, 4 * WAKE_NANOS);
         Thread other = Thread.ofPlatform().start(() -> awaitAsleep(inCall(null, 1, 4 * WAKE_NANOS)));
         other.join();
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread(), other);
@@ -149,7 +139,7 @@ class OwnWorkTest extends TaskQueueFixture {
 
     @Test
     void workOfNoCallIsNotDoneByWhoSubmitsIt() {
-        learn(1, WAKE_NANOS / 10);
+        known(code, 1, WAKE_NANOS / 10);
         awaitAsleep(dispatch(null, 1, WAKE_NANOS / 10));
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
@@ -166,7 +156,7 @@ class OwnWorkTest extends TaskQueueFixture {
     /** What was known of its duration may be wrong. */
     @Test
     void aThreadThatIsInterruptedDoesNotDoTheRestOfTheWork() {
-        learn(200, 1_400);
+        known(code, 200, 1_400);
         AtomicInteger begun = new AtomicInteger();
         kernel.body = (group, dispatch, worker) -> {
             if (begun.incrementAndGet() == 1) {
@@ -180,19 +170,59 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
+    void workThatNobodyHasMeasuredIsGivenToWorkers() {
+        awaitAsleep(inCall(null, 1, 0));
+        assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
+    }
+
+    @Test
+    void workThatOneInputMadeShortIsGivenToWorkers() {
+        awaitAsleep(inCall(null, 1, 0));
+        awaitAsleep(inCall(null, 1, 0));
+        assertThat(threads).doesNotContain(Thread.currentThread());
+    }
+
+    @Test
+    void workThatOnceTookFarLongerThanKnownIsGivenToWorkersUntilItWasShortManyTimes() {
+        assertThat(dispatchInCall(1, WAKE_NANOS / 1_000).isReached()).isTrue();
+        assertThat(inCall(null, 1, SURPRISE_NANOS).isReached()).isTrue();
+        assertThat(threads).containsExactly(Thread.currentThread());
+        threads.clear();
+        awaitAsleep(inCall(null, 1, 0));
+        awaitAsleep(inCall(null, 1, SURPRISE_NANOS));
+        for (int i = 1; i < LocalExecutable.DOUBTED_RUNS; i++) {
+            awaitAsleep(inCall(null, 1, 0));
+        }
+        assertThat(threads).isNotEmpty().doesNotContain(Thread.currentThread());
+        assertThat(inCall(null, 1, 0).isReached()).isTrue();
+        assertThat(threads).contains(Thread.currentThread());
+    }
+
+    @Test
+    void longWorkOfAVirtualThreadIsGivenToWorkers() throws InterruptedException {
+        Thread caller = callOnVirtualThread(4 * WAKE_NANOS);
+        assertThat(threads).hasSize(1).doesNotContain(caller);
+    }
+
+    @Test
     void workOfAVirtualThreadIsDoneByThatThread() throws InterruptedException {
-        learn(1, 4 * WAKE_NANOS);
+        Thread caller = callOnVirtualThread(WAKE_NANOS / 2);
+        assertThat(threads).containsExactly(caller);
+    }
+
+    private Thread callOnVirtualThread(long duration) throws InterruptedException {
+        known(code, 1, duration);
         Thread caller = Thread.ofVirtual().start(() -> {
             MemoryHolder own = new MemoryHolder("own", new OperationsUnderWay());
             own.calledHere(true);
             MemoryHolder before = own.enter();
-            Fence done = dispatch(null, 1, 4 * WAKE_NANOS);
+            Fence done = dispatch(null, 1, duration);
             own.leave(before);
             own.doOwnWork();
             done.await();
             own.end();
         });
         caller.join();
-        assertThat(threads).containsExactly(caller);
+        return caller;
     }
 }

@@ -80,12 +80,13 @@ class TaskQueueTest extends TaskQueueFixture {
     void smallWorkIsDoneByWhoSubmitsItUnlessThatIsNotWanted() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
-        Fence done = dispatch(open(2), null, 1);
+        Device device = open(2);
+        Fence done = dispatch(device, null, known(executable(device), 1, 100), 1);
         assertThat(done.isReached()).as("done when the call returns").isTrue();
         assertThat(threads).containsExactly(Thread.currentThread());
         threads.clear();
-        Fence later =
-                dispatch(open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withInlineWork(Duration.ZERO))), null, 1);
+        Device other = open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withInlineWork(Duration.ZERO)));
+        Fence later = dispatch(other, null, known(executable(other), 1, 100), 1);
         awaitAsleep(later);
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
@@ -99,7 +100,9 @@ class TaskQueueTest extends TaskQueueFixture {
         Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
         for (int i = 0; i < 3; i++) {
             device.queue(0).fill(null, null, buffer, 0, 12, 5, 4, 0);
-            assertThat(dispatch(device, null, 1).isReached()).isTrue();
+            assertThat(dispatch(device, null, known(executable(device), 1, 100), 1)
+                            .isReached())
+                    .isTrue();
         }
         assertThat(Thread.getAllStackTraces().keySet())
                 .noneMatch(thread -> thread.getName().startsWith("unneeded-worker-"));

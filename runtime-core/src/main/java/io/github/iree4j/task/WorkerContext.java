@@ -32,6 +32,15 @@ public final class WorkerContext {
     }
 
     /**
+     * Returns whether a thread other than a worker drains.
+     *
+     * @return true in {@link ProcessExecutor#tryDrainOnce}
+     */
+    public boolean isCaller() {
+        return caller;
+    }
+
+    /**
      * Returns the executor.
      *
      * @return the executor of this drainer

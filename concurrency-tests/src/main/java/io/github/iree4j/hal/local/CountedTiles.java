@@ -80,13 +80,13 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     /** Runs some tiles, as one of two actors. */
     void drainAs(int actor) {
         for (int i = 0; i < DRAINS && ends.getOpaque() < executions; i++) {
-            drain(workers[actor]);
+            drain(workers[actor], false);
         }
     }
 
     /** Runs the remaining tiles, after the actors. */
     void drainRest() {
-        while (drain(workers[ARBITER])) {
+        while (drain(workers[ARBITER], false)) {
             Thread.onSpinWait();
         }
     }

@@ -40,7 +40,7 @@ abstract class BlockProcessor {
     /** Duration of a claim: long enough to hide the cost of claiming, short enough for cancellation and other work. */
     private static final int CLAIM_NANOS = 20_000;
 
-    /** Longest drain, by the known durations of its tiles; the thread then looks for other work. */
+    /** Longest drain, by the known durations of its tiles; the thread then looks for other work. Also the longest tile of a thread that only helps. */
     private static final long DRAIN_NANOS = 200_000;
 
     /** Tiles per claim for tiles of unknown duration, when there are plenty. */
@@ -119,6 +119,18 @@ abstract class BlockProcessor {
         return (int) claimsAcquire() != 0;
     }
 
+    /** Returns whether the next tile is known to be short; a racy snapshot. */
+    final boolean isOpenToHelpers() {
+        int left = (int) claimsAcquire();
+        return left != 0 && isBrief(region.commandOf(region.tiles - left));
+    }
+
+    /** Returns whether the tiles of a command are known to be short. Values read here may be stale, see above. */
+    private boolean isBrief(int command) {
+        int nanos = region.nanos[command];
+        return nanos != 0 && nanos <= DRAIN_NANOS;
+    }
+
     /** Returns whether tiles of the open region are running or claimable, a racy snapshot: another region or the end follows soon. */
     final boolean isBusy() {
         return (long) WORD.getOpaque(words, UNDONE) > 0;
@@ -127,9 +139,10 @@ abstract class BlockProcessor {
     /**
      * Claims and runs tiles of the open region until none are left, or for a while.
      *
+     * @param helps whether the thread only helps, and leaves tiles that may take long to others
      * @return whether there were any tiles
      */
-    final boolean drain(TileRunner worker) {
+    final boolean drain(TileRunner worker, boolean helps) {
         long claim = claimsAcquire();
         if ((int) claim == 0) {
             return false;
@@ -142,6 +155,9 @@ abstract class BlockProcessor {
             int left = (int) claim;
             int tile = region.tiles - left;
             int command = region.commandOf(tile);
+            if (helps && !isBrief(command)) {
+                break;
+            }
             IreeException cause = failureAcquire();
             if (cause == null) {
                 cause = stopped();

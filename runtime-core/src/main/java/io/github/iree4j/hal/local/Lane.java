@@ -48,9 +48,19 @@ final class Lane extends TaskProcess {
         return processor.isOpen();
     }
 
+    /** Returns whether there is work to claim for a thread that waits; a racy snapshot. */
+    boolean hasWorkForHelpers() {
+        return processor.isOpenToHelpers();
+    }
+
     @Override
     protected DrainResult drain(WorkerContext worker) {
-        if (processor.drain(queue.runner(worker).worker())) {
+        boolean helps = worker.isCaller();
+        boolean drained = processor.drain(queue.runner(worker).worker(), helps);
+        if (helps && processor.isOpen() && !processor.isOpenToHelpers()) {
+            schedule(); // LANE-3: a worker continues
+        }
+        if (drained) {
             return processor.isBusy() ? DrainResult.WORKED : DrainResult.DONE;
         }
         // Others run the last tiles of a region, and the next may want this worker in a few microseconds.
@@ -71,7 +81,7 @@ final class Lane extends TaskProcess {
     private void abandon() {
         CommandRunner runner = queue.callerRunners().acquire();
         try {
-            while (processor.drain(runner.worker())) {
+            while (processor.drain(runner.worker(), false)) {
                 continue;
             }
         } finally {

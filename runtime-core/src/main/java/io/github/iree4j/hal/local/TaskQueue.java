@@ -312,7 +312,7 @@ final class TaskQueue implements UnorderedBackend {
         WaitHelper.Outcome outcome = control.isIdle() ? WaitHelper.Outcome.NOTHING : WaitHelper.Outcome.BUSY;
         for (int taken = ~freeLanes.get() & (1 << LANES) - 1; taken != 0; taken &= taken - 1) {
             Lane lane = lanes.getAcquire(Integer.numberOfTrailingZeros(taken));
-            if (lane != null && lane.hasWork() && executor.tryDrainOnce(lane)) {
+            if (lane != null && lane.hasWorkForHelpers() && executor.tryDrainOnce(lane)) {
                 return WaitHelper.Outcome.WORKED;
             }
             outcome = WaitHelper.Outcome.BUSY;

@@ -159,7 +159,7 @@ class BlockProcessorTest {
                 TileRunner worker = new TileRunner(100 + i, threads);
                 all.add(Thread.ofPlatform().start(() -> {
                     while (left.get() > 0) {
-                        if (!drain(worker)) {
+                        if (!drain(worker, false)) {
                             Thread.yield();
                         }
                         if (Thread.currentThread().equals(thrower)) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Device;
@@ -15,6 +16,7 @@ import io.github.iree4j.task.ProcessExecutor;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -196,6 +198,25 @@ class OwnWorkTest extends TaskQueueFixture {
         assertThat(threads).isNotEmpty().doesNotContain(Thread.currentThread());
         assertThat(inCall(null, 1, 0).isReached()).isTrue();
         assertThat(threads).contains(Thread.currentThread());
+    }
+
+    @Test
+    void workThatNobodyHasMeasuredIsNotDoneByAThreadThatWaits() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(2);
+        CountDownLatch go = new CountDownLatch(1);
+        kernel.body = (group, dispatch, worker) -> {
+            threads.add(Thread.currentThread());
+            begun.countDown();
+            go.await();
+        };
+        Fence busy = dispatch(null, 2, 0);
+        begun.await();
+        Fence done = inCall(null, 1, 0);
+        assertThatThrownBy(() -> done.await(Duration.ofMillis(1))).isInstanceOf(IreeException.class);
+        go.countDown();
+        awaitAsleep(busy);
+        awaitAsleep(done);
+        assertThat(threads).hasSizeBetween(1, 2).doesNotContain(Thread.currentThread());
     }
 
     @Test

@@ -30,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which thread runs which work. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
@@ -240,13 +242,14 @@ class TaskQueueTest extends TaskQueueFixture {
                 both.await(60, TimeUnit.SECONDS); // passes when the worker and the caller are in it
             }
         };
-        dispatch(device, null, 1000).await();
+        dispatch(device, null, known(executable(device), 1000, 1_000), 1000).await();
         assertThat(threads).hasSize(2).contains(Thread.currentThread());
     }
 
-    // LANE-3: a region that a helper opened is continued.
-    @Test
-    void whatACallerThatStopsHelpingLeavesIsGoneOnWith() throws Exception {
+    // LANE-3: a region that a helper opened is continued, also one that the helper must not run.
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatACallerThatStopsHelpingLeavesIsGoneOnWith(boolean isAllKnown) throws Exception {
         ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
         Device device = open(DeviceOptions.builder()
                 .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ZERO)));
@@ -268,10 +271,11 @@ class TaskQueueTest extends TaskQueueFixture {
         };
         dispatch(device, null, 1);
         workerIsBusy.await();
-        Executable executable = executable(device);
+        Executable known = known(executable(device), 1, 20_000);
+        Executable rest = isAllKnown ? known : executable(device);
         CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
-        for (int i = 0; i < 40; i++) { // too many commands for the stream, one workgroup in each region
-            commands.dispatch(executable, 0, DispatchConfig.of(1, 1, 1), NONE, List.of(), 0);
+        for (int i = 0; i < 40; i++) { // too long for the stream, one workgroup in each region
+            commands.dispatch(i == 0 ? known : rest, 0, DispatchConfig.of(1, 1, 1), NONE, List.of(), 0);
             commands.executionBarrier(1, 1, 0);
         }
         commands.finish();

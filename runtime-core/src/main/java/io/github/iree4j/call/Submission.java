@@ -14,13 +14,10 @@ import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -37,12 +34,11 @@ final class Submission<R> {
     private final Call call;
     private final @Nullable Fence signal;
     private final CallTerms terms;
-    private final long begun;
+    private final CallDeadline deadline;
     private final Admitting admitting;
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
     private final CallFuture<R> future;
-    private volatile @Nullable CompletableFuture<Void> clock; // complete once the call has ended; null without a limit
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
     /** The reason for which the call was abandoned, or null. */
@@ -78,7 +74,7 @@ final class Submission<R> {
         this.function = function;
         this.call = call;
         this.terms = terms;
-        this.begun = begun;
+        this.deadline = new CallDeadline(terms.duration(), begun);
         this.admitting = admitting;
         this.signal = terms.signal();
         this.results = results;
@@ -119,9 +115,10 @@ final class Submission<R> {
                 cancel(failure);
             }
         });
-        Duration timeout = terms.duration();
-        if (timeout != null) {
-            limit(timeout);
+        if (deadline.hasPassed()) { // a timer would give the call some time
+            future.completeExceptionally(late());
+        } else {
+            deadline.watch(function.fullName(), this::expire);
         }
         call.onGiveUp(this::giveUp);
         program.track(call);
@@ -146,41 +143,22 @@ final class Submission<R> {
         return function.signature().isAsynchronous();
     }
 
-    /** Ends the call at the timeout, also if only its work is left. The clock's thread only starts the thread that does so. */
-    private void limit(Duration timeout) {
-        long left = left(timeout); // inputs may have taken some time
-        if (timeout.isZero() || left <= 0) { // a timer would give the call some time
-            future.completeExceptionally(late(timeout));
-            return;
-        }
-        CompletableFuture<Void> timer = new CompletableFuture<>();
-        clock = timer;
-        timer.whenComplete((_, late) -> {
-            if (late instanceof TimeoutException) {
-                CallThreads.start("iree4j-late " + function.fullName(), () -> expire(late(timeout)));
-            }
-        });
-        timer.orTimeout(left, TimeUnit.NANOSECONDS);
-    }
-
-    private long left(Duration timeout) {
-        return CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun);
-    }
-
-    private void expire(IreeException cause) {
+    /** Ends the call at its deadline, also if only its work is left. */
+    private void expire() {
+        IreeException cause = late();
         reason = cause; // before the future: a call that concludes now fails its fence with the reason
         if (!future.completeExceptionally(cause)) {
             program.withdraw(call, cause); // the results were promised; the fence fails with the pending work
         }
     }
 
-    private IreeException late(Duration timeout) {
+    private IreeException late() {
         IreeException files = program.inPlace().doubt();
         if (files != null) { // the call waits, or the call for whose turn this call waits
-            return CallWait.late(function.fullName(), timeout, files);
+            return CallWait.late(function.fullName(), deadline.limit(), files);
         }
         String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
-        return CallWait.late(function.fullName(), timeout, inputs.isEmpty() ? program.awaited(call) : inputs);
+        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? program.awaited(call) : inputs);
     }
 
     /**
@@ -538,9 +516,8 @@ final class Submission<R> {
 
     /** END-4: claims the outcome for the results, unless the call is late, even if the thread that ends late calls has not run. */
     private boolean claim() {
-        Duration timeout = terms.duration();
-        if (timeout != null && left(timeout) <= 0) {
-            future.completeExceptionally(late(timeout));
+        if (deadline.hasPassed()) {
+            future.completeExceptionally(late());
         }
         return future.claim();
     }
@@ -576,10 +553,7 @@ final class Submission<R> {
     }
 
     private void leave() {
-        CompletableFuture<Void> timer = clock;
-        if (timer != null) {
-            timer.complete(null);
-        }
+        deadline.end();
         program.untrack(call);
         giveBack(succeeded);
         call.arguments().close();

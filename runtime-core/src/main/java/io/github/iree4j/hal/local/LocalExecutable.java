@@ -30,7 +30,7 @@ final class LocalExecutable extends Executable {
     static final int NEW_RUNS = 16;
 
     /** Runs of a doubted export until the durations are known. After a mere disturbance, waking so many workers takes no longer than the disturbance. */
-    static final int DOUBTED_RUNS = 256;
+    static final int DOUBTED_RUNS = 64;
 
     /** A thread with a deadline does not notice shorter surprises: the deadline itself is no more exact. */
     private static final long HARMLESS_NANOS = ThreadDeadlines.LOOK_MILLIS * 1_000_000L;

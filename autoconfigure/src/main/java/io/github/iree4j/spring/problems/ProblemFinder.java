@@ -166,6 +166,12 @@ public final class ProblemFinder {
         return new NewCalls(runtime, programs).canBeServed();
     }
 
+    /** Returns whether there are devices, and none works: all calls fail. */
+    boolean areAllDevicesLost() {
+        List<Device> devices = runtime.devices();
+        return !devices.isEmpty() && devices.stream().allMatch(device -> device.failure() != null);
+    }
+
     /** Returns the amount of completed work; grows with every advance. */
     long completed() {
         long completed = invocations == null ? 0 : invocations.endedCalls();

@@ -26,7 +26,8 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
  * entry of the {@link IreeEvents}, and one line of the log, regardless of the problem's duration and of the work behind
  * the problem. The application refuses traffic while work is in flight, nothing at all has advanced for the configured
  * time, and no program is known to serve new calls; a computing call counts as advancing until the call's deadline. The
- * application also refuses traffic while a file used in place by a program is changed. Thread-safe.
+ * application also refuses traffic while a file used in place by a program is changed, and while no device works.
+ * Thread-safe.
  */
 public final class Watchdog implements SmartLifecycle, AutoCloseable {
 
@@ -126,7 +127,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         }
         lookForAdvance();
         lookForSettled(now);
-        refuseTraffic(stalled || !looksAtChanged.isEmpty());
+        refuseTraffic(stalled || !looksAtChanged.isEmpty() || finder.areAllDevicesLost());
     }
 
     private void lookForSettled(List<Problem> now) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.spring.ProgramState;
@@ -129,11 +130,16 @@ public final class ServedModels {
         return versions;
     }
 
-    /** Returns whether a version is loaded, and no file used in place by the program makes calls fail. */
+    /** Returns whether a version is loaded, and neither a changed file nor a lost device makes all calls fail. */
     private boolean isReady(ProgramStatus status) {
         return programs.find(status.source().name(), status.source().version())
                 .filter(loaded -> loaded.failure() == null)
+                .filter(loaded -> loaded.instances().stream().anyMatch(ServedModels::isOnWorkingDevices))
                 .isPresent();
+    }
+
+    private static boolean isOnWorkingDevices(Program program) {
+        return program.devices().stream().allMatch(device -> device.failure() == null);
     }
 
     /** Returns whether the server is ready: whether the application accepts traffic. */

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -142,6 +143,16 @@ class ReadinessTests {
         programs.load("broken", null);
         assertReady(true);
         assertModelReady("broken", true);
+    }
+
+    /** Every call would fail, and only a restart brings a device of this machine back. */
+    @Test
+    void lossOfTheLastDeviceEndsReadiness() throws Exception {
+        start(WebApplicationType.SERVLET);
+        context.getBean(IreeRuntime.class).device().close();
+        context.getBean(Watchdog.class).look();
+        assertReady(false);
+        assertModelReady(WEIGHING, false);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -13,6 +14,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /** Maps failures to statuses of gRPC. */
@@ -45,14 +47,25 @@ final class GrpcStatuses {
         };
     }
 
-    /** Returns trailers with the delay for gRPC's built-in retries, if known. */
+    /** Returns trailers with the delay for gRPC's built-in retries, if known; negative if no retry can succeed. */
     static Metadata trailers(Throwable failure) {
         Metadata trailers = new Metadata();
         RetryLater later = failure instanceof IreeException e ? e.detail(RetryLater.class) : null;
         if (later != null) {
             trailers.put(PUSHBACK, String.valueOf(later.after().toMillis()));
+        } else if (neverFits(failure)) {
+            trailers.put(PUSHBACK, "-1");
         }
         return trailers;
+    }
+
+    /** Returns whether a failure is RESOURCE_EXHAUSTED, as for a passing shortage, but for good. */
+    private static boolean neverFits(Throwable failure) {
+        return switch (failure) {
+            case IreeException e -> e.code() == StatusCode.RESOURCE_EXHAUSTED && e.detail(NeverFits.class) != null;
+            case ResponseStatusException e -> e.getStatusCode().isSameCodeAs(HttpStatus.CONTENT_TOO_LARGE);
+            default -> false;
+        };
     }
 
     private static Status status(StatusCode code, String text) {

@@ -22,6 +22,7 @@ final class TimedOutput extends FilterOutputStream {
     private final @Nullable ClientConnection connection;
     private final long begun;
     private long count;
+    private boolean late;
 
     TimedOutput(BodyLimits limits, LimitedBody body, OutputStream out) {
         super(out);
@@ -49,7 +50,7 @@ final class TimedOutput extends FilterOutputStream {
                 throw failure("others need the memory or the place of an answer that the client has not read", nanos);
             }
             if (nanos > limits.patience(count)) {
-                limits.counts().refuse(Reason.UNREAD);
+                countLate();
                 throw failure("the client is too slow", nanos);
             }
         }
@@ -71,12 +72,19 @@ final class TimedOutput extends FilterOutputStream {
         try {
             passing.run();
         } catch (IOException e) {
-            boolean isLate = e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException;
-            if (isLate && !body.isGivenUp()) { // otherwise already counted
-                limits.counts().refuse(Reason.UNREAD);
+            if (e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException) {
+                countLate();
             }
             throw e;
         }
+    }
+
+    /** Counts the answer as unread, once: writers of JSON flush again after a failure. */
+    private void countLate() {
+        if (!late && !body.isGivenUp()) { // an answer that gave way is counted there
+            limits.counts().refuse(Reason.UNREAD);
+        }
+        late = true;
     }
 
     private IOException failure(String reason, long nanos) {

@@ -31,10 +31,10 @@ class StalledReadersTests {
     private static final int BYTES = 4 << 20;
 
     @LocalServerPort
-    private int port;
+    int port;
 
     @Autowired
-    private BodyLimits limits;
+    BodyLimits limits;
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {

@@ -26,13 +26,12 @@ public record ClientText(String text) implements FailureDetail {
      *
      * @param failure the failure of a call, or of loading a program
      * @return the failure's message, or the replacement text, with file names but without directories, and without
-     *     addresses; for a memory shortage without the place of occurrence, possibly a nested call of a program unknown to the client
+     *     addresses; for a memory shortage without the place of occurrence, possibly a nested call of a program unknown
+     *     to the client
      */
     public static String of(Throwable failure) {
         ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;
-        return text == null
-                ? withoutDirectories(String.valueOf(withoutPlaces(failure).getMessage()))
-                : text.text();
+        return text == null ? redacted(String.valueOf(withoutPlaces(failure).getMessage())) : text.text();
     }
 
     private static Throwable withoutPlaces(Throwable failure) {
@@ -46,7 +45,7 @@ public record ClientText(String text) implements FailureDetail {
         return inner;
     }
 
-    private static String withoutDirectories(String message) {
+    private static String redacted(String message) {
         String named =
                 PATH.matcher(QUOTED_PATH.matcher(message).replaceAll("'$1'")).replaceAll("$1");
         return ADDRESS.matcher(named).replaceAll("an address");

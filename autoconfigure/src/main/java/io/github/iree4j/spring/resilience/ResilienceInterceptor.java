@@ -21,8 +21,8 @@ import org.springframework.core.Ordered;
 /**
  * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
  *
- * <p>Only failures of the model or its device count as failures of the program, see {@link io.github.iree4j.spring.Fault}. Only UNAVAILABLE and
- * RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred inputs, since
+ * <p>Only failures of the model or its device count as failures of the program, see
+ * {@link io.github.iree4j.spring.Fault}. Only UNAVAILABLE and RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred inputs, since
  * the first attempt consumes fence and inputs.
  *
  * <p>Each library of Resilience4j is optional. Spring resolves the types in declarations of this class, so only

@@ -1,9 +1,9 @@
 package io.github.iree4j.spring.serving;
 
-import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.HttpStatuses;
 import io.github.iree4j.spring.http.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -62,7 +62,7 @@ final class GrpcStatuses {
     /** Returns whether a failure is RESOURCE_EXHAUSTED, as for a passing shortage, but for good. */
     private static boolean neverFits(Throwable failure) {
         return switch (failure) {
-            case IreeException e -> e.code() == StatusCode.RESOURCE_EXHAUSTED && e.detail(NeverFits.class) != null;
+            case IreeException e -> HttpStatuses.of(e) == HttpStatus.CONTENT_TOO_LARGE;
             case ResponseStatusException e -> e.getStatusCode().isSameCodeAs(HttpStatus.CONTENT_TOO_LARGE);
             default -> false;
         };

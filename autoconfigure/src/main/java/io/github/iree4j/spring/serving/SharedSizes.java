@@ -4,6 +4,7 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.spring.serving.ServedModels.Served;
+import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -25,7 +26,7 @@ final class SharedSizes {
      *
      * @param served the model
      * @param inputs in the order of the function's arguments
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when sizes differ that may have to be equal
+     * @throws IreeException INVALID_ARGUMENT when sizes differ that may have to be equal
      */
     static void check(Served served, List<Tensor> inputs) {
         ProgramFunction function = served.function();
@@ -35,32 +36,32 @@ final class SharedSizes {
         List<ValueDeclaration> arguments = function.arguments();
         Map<Integer, Integer> first = new HashMap<>(); // the first input of variable size, by dimension
         for (int i = 0; i < arguments.size(); i++) {
-            String name = ServedModels.name(arguments, i, "input");
+            boolean isText = served.strings().contains(ServedModels.name(arguments, i, "input"));
             long[] shape = inputs.get(i).shape();
-            int last = shape.length - (served.strings().contains(name) ? 1 : 0); // a text has its own length
+            int last = shape.length - (isText ? 1 : 0); // a text has its own length
             for (int dimension = 0; dimension < last; dimension++) {
                 if (isVariable(arguments.get(i).shape(), dimension)) {
-                    int before = first.getOrDefault(dimension, i);
-                    first.putIfAbsent(dimension, i);
-                    long[] other = inputs.get(before).shape();
-                    if (other[dimension] != shape[dimension]) {
-                        throw InferenceRequest.invalid(
-                                "inputs '%s' and '%s' have shapes %s and %s, which differ in dimension %d; the program may take these sizes for equal and read beyond the smaller input; send equal sizes, or let the operator declare the sizes with 'iree.modules.%s.variants.%s.shapes'"
-                                        .formatted(
-                                                ServedModels.name(arguments, before, "input"),
-                                                name,
-                                                Arrays.toString(other),
-                                                Arrays.toString(shape),
-                                                dimension,
-                                                served.located()
-                                                        .program()
-                                                        .source()
-                                                        .name(),
-                                                function.name()));
+                    Integer before = first.putIfAbsent(dimension, i);
+                    if (before != null && inputs.get(before).shape()[dimension] != shape[dimension]) {
+                        throw refusal(served, inputs, before, i, dimension);
                     }
                 }
             }
         }
+    }
+
+    private static IreeException refusal(Served served, List<Tensor> inputs, int one, int other, int dimension) {
+        List<ValueDeclaration> arguments = served.function().arguments();
+        return InferenceRequest.invalid(
+                "inputs '%s' and '%s' have shapes %s and %s, which differ in dimension %d; the program may take these sizes for equal and read beyond the smaller input; send equal sizes, or let the operator declare the sizes with 'iree.modules.%s.variants.%s.shapes'"
+                        .formatted(
+                                ServedModels.name(arguments, one, "input"),
+                                ServedModels.name(arguments, other, "input"),
+                                Arrays.toString(inputs.get(one).shape()),
+                                Arrays.toString(inputs.get(other).shape()),
+                                dimension,
+                                served.located().program().source().name(),
+                                served.function().name()));
     }
 
     /** Returns whether callers choose the size; so in each dimension of an unknown type. */

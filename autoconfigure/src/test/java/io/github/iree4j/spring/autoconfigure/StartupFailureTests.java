@@ -309,22 +309,26 @@ class StartupFailureTests {
                 .contains("Enable-Native-Access: ALL-UNNAMED");
     }
 
+    /** Starts the application in a process of its own, which must fail, and returns what the process has printed. */
+    private static String failedStart(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Application.class.getName()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isNotZero();
+        return output;
+    }
+
     @Test
     void nativeLibraryThatCannotBeLoadedIsNamed() throws Exception {
         Path library = Files.writeString(directory.resolve("libnothing.so"), "not a library");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Application.class.getName(),
-                        "--iree.native.library-path=" + library)
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isNotZero();
-        assertThat(output)
+        assertThat(failedStart("--iree.native.library-path=" + library))
                 .contains("configuration property 'iree.native.library-path'")
                 .contains("Native library '%s' cannot be loaded: ".formatted(library))
                 .contains("remove the property");
@@ -334,20 +338,9 @@ class StartupFailureTests {
     @Test
     void directoryThatCannotBeWrittenIsTheFaultAndNotTheProgram() throws Exception {
         Path file = Files.writeString(directory.resolve("file"), "");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Application.class.getName(),
+        assertThat(failedStart(
                         "--iree.native.extract-dir=" + file.resolve("copies"),
-                        "--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu/math_f32.vmfb"))
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isNotZero();
-        assertThat(output)
+                        "--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu/math_f32.vmfb")))
                 .contains("program wants executables of format embedded-elf-")
                 .contains("; compiled code needs the native library: ")
                 .contains("Make the native library usable: ")

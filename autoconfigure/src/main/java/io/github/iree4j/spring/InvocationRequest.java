@@ -2,7 +2,6 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * A call of a function, as seen by {@linkplain InvocationInterceptor interceptors}.
  *
  * @param program the program current at the time of the call; borrowed
- * @param function the function; borrowed from the program
+ * @param function the function; borrowed from the program. Another instance on the same devices makes the call if that
+ *     instance has fewer calls
  * @param inputs an input for each argument, possibly null; lent by the caller, who must not change the inputs until the
  *     call completes
  * @param options fences, timeout and priority

@@ -3,7 +3,6 @@ package io.github.iree4j.spring;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -149,15 +148,18 @@ public final class InvocationService implements InvocationOperations {
 
     private Results callHere(
             LoadedProgram program, ProgramFunction function, @Nullable Duration timeout, @Nullable Object[] inputs) {
+        LoadedProgram.Chosen chosen = program.choose(function);
         CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), timeout);
         Results results;
         try {
-            results = function.invoke(inputs);
+            results = chosen.function().invoke(inputs);
         } catch (IreeException e) {
             throw here.failed(e);
         } catch (RuntimeException | Error e) {
             here.end();
             throw e;
+        } finally {
+            chosen.end();
         }
         here.end();
         return results;
@@ -165,7 +167,15 @@ public final class InvocationService implements InvocationOperations {
 
     private CompletableFuture<Results> start(InvocationRequest request) {
         @Nullable Object[] inputs = request.inputs().toArray();
-        CompletableFuture<Results> call = request.function().call(request.options(), inputs);
+        LoadedProgram.Chosen chosen = request.program().choose(request.function());
+        CompletableFuture<Results> call;
+        try {
+            call = chosen.function().call(request.options(), inputs);
+        } catch (RuntimeException | Error e) {
+            chosen.end();
+            throw e;
+        }
+        call.whenComplete((_, _) -> chosen.end());
         if (!call.isDone()) {
             inFlight.add(
                     request.program().source().name(),

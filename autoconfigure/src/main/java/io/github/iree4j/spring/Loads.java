@@ -1,6 +1,5 @@
 package io.github.iree4j.spring;
 
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

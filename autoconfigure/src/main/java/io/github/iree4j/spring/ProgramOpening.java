@@ -12,7 +12,6 @@ import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.spring.ProgramSource.VariantModule;
 import io.github.iree4j.spring.ProgramSource.Variants;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.bytecode.ModuleBytes;

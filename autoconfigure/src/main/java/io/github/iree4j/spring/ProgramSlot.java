@@ -3,7 +3,6 @@ package io.github.iree4j.spring;
 import io.github.iree4j.Program;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.modules.parameters.ParameterProgress;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.ref.WeakReference;

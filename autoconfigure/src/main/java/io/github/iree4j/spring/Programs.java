@@ -42,52 +42,6 @@ public final class Programs implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * A loaded program with its source.
-     *
-     * @param source the source of the program
-     * @param instances the program on each placement and context, identical except for state; at least one; borrowed,
-     *     the registry closes the instances
-     */
-    public record LoadedProgram(ProgramSource source, List<Program> instances) {
-        /** Copies the instances. */
-        public LoadedProgram {
-            instances = List.copyOf(instances);
-        }
-
-        /** Returns the first instance, for properties shared by all instances. */
-        public Program program() {
-            return instances.getFirst();
-        }
-
-        /** Returns the number of calls in flight on all instances. */
-        public int activeCalls() {
-            return instances.stream().mapToInt(Program::activeCalls).sum();
-        }
-
-        /** Returns the cause of failing calls by a file used in place by the program, see {@link Program#failure()}; null without such a cause. */
-        public @Nullable IreeException failure() {
-            for (Program instance : instances) {
-                IreeException failure = instance.failure();
-                if (failure != null) {
-                    return failure;
-                }
-            }
-            return null;
-        }
-
-        void retire(IreeException why) {
-            instances.forEach(instance -> instance.retire(why));
-        }
-
-        /** Retires the instances; holders of an instance call an instance of the successor from now on. */
-        void retire(LoadedProgram successor) {
-            for (int i = 0; i < instances.size(); i++) {
-                instances.get(i).retire(successor.instances.get(i % successor.instances.size()));
-            }
-        }
-    }
-
-    /**
      * A function and the program containing the function.
      *
      * @param program the program

@@ -2,7 +2,6 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;

@@ -12,7 +12,6 @@ import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.problems.ChangedFile;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -176,7 +176,7 @@ public record IreeProperties(
      * @param placement Use of several devices by the program.
      * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Scope 'default' also serves
      *     programs without scope names.
-     * @param contexts Number of concurrent calls, each with separate state.
+     * @param contexts Number of concurrent calls, each with separate state. A beginning call goes to the context with the fewest calls.
      * @param load Time of loading the program.
      * @param warmUp Calls to make before the program counts as loaded.
      * @param variants Functions with shape variants, by name. Each call selects the variant fitting the call's shapes.

@@ -11,7 +11,7 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
-import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;

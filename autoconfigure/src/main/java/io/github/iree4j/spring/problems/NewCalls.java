@@ -3,8 +3,8 @@ package io.github.iree4j.spring.problems;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.Known;
 
 /**

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
@@ -497,7 +498,7 @@ public final class ProblemFinder {
             for (ProgramStatus status : programs.statuses()) {
                 ProgramSource source = status.source();
                 programs.find(source.name(), source.version())
-                        .map(Programs.LoadedProgram::failure)
+                        .map(LoadedProgram::failure)
                         .filter(failure -> failure.code() == StatusCode.DATA_LOSS) // known to be changed
                         .ifPresent(failure -> problems.add(new ChangedFile(
                                 subject(source),

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.ValueDeclaration;
-import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -11,6 +11,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
@@ -166,7 +167,7 @@ class IreeAutoConfigurationTests {
 
     @Test
     void runtimeAndProgramsCloseWithTheContext() {
-        AtomicReference<Programs.LoadedProgram> adding = new AtomicReference<>();
+        AtomicReference<LoadedProgram> adding = new AtomicReference<>();
         AtomicReference<IreeRuntime> runtime = new AtomicReference<>();
         withAdder().run(context -> {
             adding.set(context.getBean(Programs.class).find("adding").orElseThrow());

@@ -2,10 +2,10 @@ package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.FunctionVariant;
 import io.github.iree4j.FunctionVariants;
-import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.LoadedProgram;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.autoconfigure.batching;
 
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.spring.batching.DynamicBatching;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.autoconfigure.serving;
 
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.serving.ServedModels;
 import io.github.iree4j.status.IreeException;
 import java.util.List;

@@ -6,6 +6,7 @@ import io.github.iree4j.cluster.MissingNode;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramState;
@@ -125,7 +126,7 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
     }
 
     private static boolean isDown(Programs all, ProgramStatus status) {
-        Optional<Programs.LoadedProgram> loaded =
+        Optional<LoadedProgram> loaded =
                 all.find(status.source().name(), status.source().version());
         return loaded.isPresent()
                 ? loaded.get().instances().stream()

@@ -113,6 +113,7 @@ class CallLimitTest {
         isLate(catchThrowable(() -> program.function("spin").invokeWithin(LONG)));
         isLate(catchThrowable(() ->
                 program.function("spin").call(CallOptions.DEFAULTS.within(LONG)).join()));
+        program.limitCalls(LONG);
         program.function("pass").invokeWithin(LONG).close();
     }
 

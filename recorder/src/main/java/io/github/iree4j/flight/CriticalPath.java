@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The chain of operations explaining the duration of a recording or of a single operation: each operation began once
@@ -65,10 +66,19 @@ public record CriticalPath(List<Step> steps) {
                 break;
             }
             steps.add(new Step(operation, after, after.available(), graph.end(operation)));
-            RecordedOperation before = after.before(); // may give its memory before it ends
-            operation = before != null && graph.end(before) <= after.available() ? before : null;
+            operation = before(graph, operation);
         }
         return new CriticalPath(steps.reversed());
+    }
+
+    /** Returns the operation before an operation on the path to the operation; null where the path begins. */
+    static @Nullable RecordedOperation before(OperationGraph graph, RecordedOperation operation) {
+        Dependency after = graph.decisive(operation);
+        if (after == null) {
+            return null;
+        }
+        RecordedOperation before = after.before(); // may give its memory before it ends
+        return before != null && graph.end(before) <= after.available() ? before : null;
     }
 
     /**

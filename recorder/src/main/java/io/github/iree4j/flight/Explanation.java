@@ -146,11 +146,11 @@ public final class Explanation {
     }
 
     private String state(RecordedOperation operation) {
-        if (operation.status() != StatusCode.OK) {
-            return "failed with %s: %s".formatted(operation.status(), operation.failure());
-        }
-        if (graph.hasEnded(operation) != Known.YES) {
-            return "submitted at %s and %s".formatted(duration(operation.submittedAt()), unended(operation));
+        String remark = remark(operation);
+        if (!remark.isEmpty()) {
+            return operation.status() != StatusCode.OK
+                    ? remark
+                    : "submitted at %s and %s".formatted(duration(operation.submittedAt()), remark);
         }
         Times times = times(operation);
         StringJoiner parts = new StringJoiner(" + ");
@@ -159,6 +159,19 @@ public final class Explanation {
         part(parts, times.queue(), "in its queue");
         part(parts, times.running(), "running");
         return "%s from %s on = %s".formatted(duration(times.total()), duration(operation.submittedAt()), parts);
+    }
+
+    /** Returns how an operation failed, or its state if not known to have ended; empty for an operation that ended well. */
+    String remark(RecordedOperation operation) {
+        if (operation.status() != StatusCode.OK) {
+            return "failed with %s: %s".formatted(operation.status(), operation.failure());
+        }
+        return graph.hasEnded(operation) == Known.YES ? "" : unended(operation);
+    }
+
+    /** Returns the calls in progress when the recording was taken, the oldest first. */
+    List<OpenCalls.Waiting> inProgress() {
+        return calls.waiting(graph);
     }
 
     private String unended(RecordedOperation operation) {
@@ -213,6 +226,19 @@ public final class Explanation {
                 || operation.waitsOver.stream().anyMatch(each -> each.index() == index);
     }
 
+    /** Returns the points that hold an operation back, as far as is known. */
+    List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
+        List<OpenCalls.Awaited> points = new ArrayList<>();
+        for (int i = 0; i < operation.waits().size(); i++) {
+            RecordedOperation producer = graph.producer(operation, i);
+            if (producer == null ? !isEndedWait(operation, i) : graph.hasEnded(producer) != Known.YES) {
+                points.add(
+                        new OpenCalls.Awaited(calls.describe(operation.waits().get(i)), producer));
+            }
+        }
+        return points;
+    }
+
     private static String decision(Decision decision) {
         return switch (decision.decision()) {
             case REACHED -> "reached at submission";
@@ -225,7 +251,8 @@ public final class Explanation {
         };
     }
 
-    private String queue(RecordedOperation operation) {
+    /** Returns the queue of an operation, for example {@code local/0}. */
+    String queue(RecordedOperation operation) {
         RecordedQueue queue = graph.queue(operation.axis());
         return queue == null ? "an unknown queue" : "%s/%d".formatted(queue.device(), queue.index());
     }

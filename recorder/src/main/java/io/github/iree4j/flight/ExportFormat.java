@@ -11,7 +11,9 @@ public enum ExportFormat {
     /** Spans of OpenTelemetry, as the JSON of its protocol, with links where spans cannot nest. */
     OTLP,
     /** A scenario of the laboratory, as YAML: the ended operations, with their durations and submissions, without memory. */
-    SCENARIO;
+    SCENARIO,
+    /** The operations and calls with the parts of their times, as JSON for the console's view of calls. */
+    TRACE;
 
     /**
      * Writes a recording.
@@ -24,6 +26,7 @@ public enum ExportFormat {
         switch (this) {
             case PERFETTO -> new PerfettoExport(graph).write(target);
             case OTLP -> target.write(new OtlpExport(graph).json().getBytes(StandardCharsets.UTF_8));
+            case TRACE -> target.write(new TraceExport(graph).json().getBytes(StandardCharsets.UTF_8));
             case SCENARIO -> target.write(new ScenarioExport(graph).yaml().getBytes(StandardCharsets.UTF_8));
         }
         target.flush();

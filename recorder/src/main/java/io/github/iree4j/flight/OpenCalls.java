@@ -49,25 +49,52 @@ final class OpenCalls {
                 : "timeline %d '%s' at %d".formatted(point.timeline(), name, point.value());
     }
 
+    /**
+     * A point awaited by a call.
+     *
+     * @param point for people
+     * @param signaller the operation to signal the point; null for nobody in the recording
+     */
+    record Awaited(String point, @Nullable RecordedOperation signaller) {}
+
+    /** A call in progress, with the points awaited. */
+    record Waiting(FlightEvent.Call call, List<Awaited> waits) {}
+
+    /** Returns the calls, the oldest first. */
+    List<Waiting> waiting(OperationGraph graph) {
+        return calls.stream()
+                .map(call -> new Waiting(
+                        call,
+                        call.waits().stream()
+                                .map(point -> new Awaited(describe(point), graph.signaller(point)))
+                                .toList()))
+                .toList();
+    }
+
+    /** Returns the state of a call in words. */
+    static String state(FlightEvent.Call call) {
+        return call.state().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
     /** Returns lines about the oldest calls, with the signallers of the points awaited. */
     List<String> explain(OperationGraph graph, int most) {
         List<String> lines = new ArrayList<>();
-        for (FlightEvent.Call call : calls.subList(0, Math.min(most, calls.size()))) {
+        for (Waiting each : waiting(graph).subList(0, Math.min(most, calls.size()))) {
+            FlightEvent.Call call = each.call();
             lines.add("call %d of %s of program '%s' for %s, %s"
                     .formatted(
                             call.call(),
                             call.function(),
                             call.program(),
                             Explanation.duration(call.age()),
-                            call.state().toLowerCase(Locale.ROOT).replace('_', ' ')));
-            for (Point point : call.waits()) {
-                RecordedOperation signaller = graph.signaller(point);
+                            state(call)));
+            for (Awaited wait : each.waits()) {
                 lines.add("  waits for %s, %s"
                         .formatted(
-                                describe(point),
-                                signaller == null
+                                wait.point(),
+                                wait.signaller() == null
                                         ? "signalled by nobody in the recording"
-                                        : "to be signalled by " + signaller));
+                                        : "to be signalled by " + wait.signaller()));
             }
         }
         return lines;

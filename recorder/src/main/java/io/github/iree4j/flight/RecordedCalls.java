@@ -74,6 +74,11 @@ final class RecordedCalls {
         operations.forEach((number, all) -> calls.put(number, call(number, all)));
     }
 
+    /** Returns the calls, in the order of their first operations. */
+    List<Call> all() {
+        return List.copyOf(calls.values());
+    }
+
     /** Returns the call of some operations. */
     Call call(long number, List<RecordedOperation> operations) {
         Known ended = Known.YES;

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
         name = "export",
         description = {
             "Writes a recording in the format of another tool: perfetto (for ui.perfetto.dev), otlp (JSON of",
-            "OpenTelemetry, with span links) or scenario (YAML of 'iree4j lab')."
+            "OpenTelemetry, with span links), scenario (YAML of 'iree4j lab') or trace (JSON for the console)."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -34,7 +34,11 @@ final class ExportCommand implements Callable<Integer> {
     @Mixin
     private RecordingFlags flags;
 
-    @Option(names = "--format", paramLabel = "NAME", required = true, description = "perfetto, otlp or scenario.")
+    @Option(
+            names = "--format",
+            paramLabel = "NAME",
+            required = true,
+            description = "perfetto, otlp, scenario or trace.")
     private String format;
 
     @Option(names = "--output", paramLabel = "FILE", required = true, description = "The file to write.")
@@ -48,9 +52,10 @@ final class ExportCommand implements Callable<Integer> {
             case "perfetto" -> ExportFormat.PERFETTO;
             case "otlp" -> ExportFormat.OTLP;
             case "scenario" -> ExportFormat.SCENARIO;
+            case "trace" -> ExportFormat.TRACE;
             default ->
                 throw new CommandLine.ParameterException(
-                        spec.commandLine(), "--format is perfetto, otlp or scenario, not " + format);
+                        spec.commandLine(), "--format is perfetto, otlp, scenario or trace, not " + format);
         };
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         try (OutputStream target = new OpenedAtFirstByte(output)) {

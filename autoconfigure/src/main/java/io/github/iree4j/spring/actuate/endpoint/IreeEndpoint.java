@@ -205,7 +205,7 @@ public final class IreeEndpoint {
      *
      * @param part recording
      * @param action export
-     * @param format iree4j for a file readable by {@code bin/iree4j}; perfetto, otlp or scenario
+     * @param format iree4j for a file readable by {@code bin/iree4j}; perfetto, otlp, scenario or trace
      * @return the contents of the file, or null when there is no recorder, or no such format
      * @throws IOException never
      */
@@ -219,6 +219,7 @@ public final class IreeEndpoint {
             case "perfetto" -> ExportFormat.PERFETTO;
             case "otlp" -> ExportFormat.OTLP;
             case "scenario" -> ExportFormat.SCENARIO;
+            case "trace" -> ExportFormat.TRACE;
             default -> null;
         };
         reading.lock();

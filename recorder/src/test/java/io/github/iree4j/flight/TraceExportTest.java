@@ -1,0 +1,167 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.Fixtures;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.flight.RecordedCalls.Part;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.Known;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The view of calls gets the times and paths that the explanation has. */
+@Timeout(120)
+class TraceExportTest {
+    private static final long SEED = Effort.seed(20261127);
+
+    private static String json(OperationGraph graph) throws IOException {
+        ByteArrayOutputStream target = new ByteArrayOutputStream();
+        ExportFormat.TRACE.write(graph, target);
+        return target.toString(StandardCharsets.UTF_8);
+    }
+
+    /** Reads the columns of a part of the JSON: arrays of whole numbers. */
+    private static Map<String, long[]> columns(String json, String part) {
+        int from = json.indexOf("\"" + part + "\":{");
+        Matcher found =
+                Pattern.compile("\"(\\w+)\":\\[([-0-9,]*)]").matcher(json.substring(from, json.indexOf('}', from)));
+        Map<String, long[]> columns = new HashMap<>();
+        while (found.find()) {
+            columns.put(
+                    found.group(1),
+                    found.group(2).isEmpty()
+                            ? new long[0]
+                            : Arrays.stream(found.group(2).split(","))
+                                    .mapToLong(Long::parseLong)
+                                    .toArray());
+        }
+        return columns;
+    }
+
+    @Test
+    void operationsHaveTheirTimesAndTheOperationBeforeOnTheirPath() throws IOException {
+        int steps = 0;
+        for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
+            OperationGraph graph = new OperationGraph(FlightRecorderTest.record(seed, 60));
+            Explanation explanation = new Explanation(graph);
+            Map<String, long[]> columns = columns(json(graph), "operations");
+            assertThat(columns).hasSize(14);
+            assertThat(columns.values())
+                    .allMatch(each -> each.length == graph.operations().size());
+            Map<Long, Integer> rows = new HashMap<>();
+            for (int row = 0; row < graph.operations().size(); row++) {
+                RecordedOperation operation = graph.operations().get(row);
+                assertThat(columns.get("number")[row]).isEqualTo(operation.number());
+                rows.put(operation.number(), row);
+                assertThat(new Explanation.Times(
+                                columns.get("waiting")[row],
+                                columns.get("memory")[row],
+                                columns.get("queued")[row],
+                                columns.get("running")[row]))
+                        .as("seed %d, %s", seed, operation)
+                        .isEqualTo(explanation.times(operation));
+                assertThat(Known.values()[(int) columns.get("ended")[row]]).isEqualTo(graph.hasEnded(operation));
+            }
+            for (RecordedOperation last : graph.operations()) {
+                if (graph.hasEnded(last) == Known.YES && explanation.isEndKnown(last)) {
+                    List<Long> path = new ArrayList<>();
+                    for (long at = last.number(); at != 0; at = columns.get("after")[rows.get(at)]) {
+                        path.addFirst(at);
+                    }
+                    assertThat(path)
+                            .as("seed %d, %s", seed, last)
+                            .isEqualTo(CriticalPath.to(graph, last).steps().stream()
+                                    .map(step -> step.operation().number())
+                                    .toList());
+                    steps += path.size() - 1;
+                }
+            }
+        }
+        assertThat(steps).isPositive();
+    }
+
+    /** Records calls of a program on the CPU, of which the last waits for a fence that nobody signals. */
+    private static OperationGraph graphOfCalls() throws IOException {
+        SchedulingDomain domain = SchedulingDomain.create(
+                AxisAllocator.create(15, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+        DeviceOptions options = DeviceOptions.builder().schedulingDomain(domain).build();
+        float[] four = {1, 2, 3, 4};
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device("local", "local://", options)
+                        .build();
+                Program program = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT);
+                Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(1)) {
+            timeline.semaphore().setName("upload \"finished\"");
+            for (int i = 0; i < 5; i++) {
+                program.function("add").invoke(four, four).close();
+            }
+            CompletableFuture<Results> hanging = program.function("add").submit(never, null, four, four);
+            OperationGraph graph;
+            do { // a worker makes the call
+                graph = new OperationGraph(recorder.recording());
+            } while (open(graph) < 2);
+            never.signal();
+            hanging.join().close();
+            return graph;
+        }
+    }
+
+    private static long open(OperationGraph graph) {
+        return graph.operations().stream()
+                .filter(each ->
+                        graph.hasEnded(each) == Known.NO && !each.decisions().isEmpty())
+                .count();
+    }
+
+    @Test
+    void callsInProgressLeadToThePointThatNobodySignals() throws IOException {
+        String json = json(graphOfCalls());
+        assertThat(json)
+                .startsWith("{\"format\":\"iree4j trace 1\",")
+                .contains("\"program\":\"add\",\"function\":\"module.add\"")
+                .containsPattern("\"point\":\"timeline \\d+ 'upload \\\\\"finished\\\\\"' at 1\",\"signaller\":0");
+    }
+
+    @Test
+    void callsHaveThePartsOfTheirTimes() throws IOException {
+        OperationGraph graph = graphOfCalls();
+        List<RecordedCalls.Call> calls = new RecordedCalls(graph, new Explanation(graph)).all();
+        Map<String, long[]> columns = columns(json(graph), "calls");
+        assertThat(calls).hasSizeGreaterThan(1);
+        for (int row = 0; row < calls.size(); row++) {
+            RecordedCalls.Call call = calls.get(row);
+            assertThat(columns.get("number")[row]).isEqualTo(call.number());
+            assertThat(columns.get("begin")[row]).isEqualTo(call.begin());
+            assertThat(columns.get("end")[row]).isEqualTo(call.end());
+            long[] parts = call.parts();
+            assertThat(columns.get("waiting")[row]).isEqualTo(parts[Part.WAITING.ordinal()]);
+            assertThat(columns.get("memory")[row]).isEqualTo(parts[Part.MEMORY.ordinal()]);
+            assertThat(columns.get("queued")[row]).isEqualTo(parts[Part.QUEUE.ordinal()]);
+            assertThat(columns.get("running")[row]).isEqualTo(parts[Part.RUNNING.ordinal()]);
+            assertThat(columns.get("host")[row]).isEqualTo(parts[Part.HOST.ordinal()]);
+        }
+    }
+}

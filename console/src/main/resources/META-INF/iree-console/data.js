@@ -41,7 +41,7 @@ async function readKept(path, { width = 1, depth = 1, lanes = 0, delay = 1, faul
 const resolved = (path) => new URL(path, location.href);
 
 /** Whether it is data, and not the page of a login that the request was redirected to. */
-const isData = (answer) => answer.ok && (answer.headers.get("Content-Type") ?? "").includes("json");
+const isData = (answer, type = "json") => answer.ok && (answer.headers.get("Content-Type") ?? "").includes(type);
 
 /** Whether an answer asks for a login; those that redirect to one have its status. */
 const asksForLogin = (answer) => answer.status === UNAUTHORIZED || answer.redirected;
@@ -76,14 +76,30 @@ export function whyNot(id) {
  * @param {AbortSignal} [signal]
  */
 export async function read(id, path = "", query = {}, signal) {
+  if (isFile && whyNot(id) === "") return readKept(path, query);
+  return (await ask(id, path, query, "json", signal)).json();
+}
+
+/**
+ * Reads a file that an endpoint makes.
+ *
+ * @param {string} id an endpoint
+ * @param {string} path below it
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string>}
+ */
+export async function readText(id, path, signal) {
+  return (await ask(id, path, {}, "octet-stream", signal)).text();
+}
+
+async function ask(id, path, query, type, signal) {
   const why = whyNot(id);
   if (why !== "") throw new DataError(why, 0);
-  if (isFile) return readKept(path, query);
   const text = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
   let answer;
   try {
     answer = await fetch(resolved(`${endpoints.endpoints[id]}${path}${text === "" ? "" : `?${text}`}`), {
-      headers: { Accept: "application/json" },
+      headers: { Accept: `application/${type}` },
       cache: "no-store",
       signal,
     });
@@ -91,7 +107,7 @@ export async function read(id, path = "", query = {}, signal) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new DataError("The application does not answer.", 0);
   }
-  if (isData(answer)) return answer.json();
+  if (isData(answer, type)) return answer;
   if (asksForLogin(answer)) {
     throw new DataError(`You are not signed in, or not any more: sign in to the application, and load this page again. The actuator endpoint '${id}' asks for it.`, UNAUTHORIZED);
   }

@@ -32,8 +32,11 @@ const MOST_FAULTS = 16; // that the server takes
 const MARKED = ["kill", "lose", "slow"]; // faults that last
 
 export class Explore {
-  /** @param {{state: any, save: () => void, saveNow: () => void, say: (text: string) => void, notice: (text: string) => void}} page */
-  constructor(page) {
+  /**
+   * @param {{state: any, save: () => void, saveNow: () => void, say: (text: string) => void, notice: (text: string) => void}} page
+   * @param {{openTrace: (trace: any) => void}} actions
+   */
+  constructor(page, actions) {
     this.page = page;
     this.scenarios = [];
     this.schedule = null;
@@ -61,7 +64,7 @@ export class Explore {
       this.load();
     });
     this.transport = new Transport((at) => this.#move(at));
-    this.dialog = new OpenDialog({ run: (run) => this.open(checkRun(run)), scenario: (packed) => this.#openScenario(packed) });
+    this.dialog = new OpenDialog({ run: (run) => this.open(checkRun(run)), trace: (trace) => actions.openTrace(trace), scenario: (packed) => this.#openScenario(packed) });
     this.#listen();
   }
 

@@ -1,12 +1,14 @@
 // @ts-check
 // The page: which view is shown, the theme, keys, and the address that says all of that.
 import { findEndpoints, isFile, whyNot } from "./data.js";
+import { Calls } from "./calls.js";
 import { Explore } from "./explore.js";
 import { Live } from "./live.js";
-import { readState, writeState } from "./model/page-state.js";
+import { VIEWS, readState, writeState } from "./model/page-state.js";
 import { byId, setText } from "./view/dom.js";
 
 const THEMES = ["system", "light", "dark"];
+const TITLES = { explore: "Explore", live: "Live", calls: "Calls" };
 const APART = 400; // milliseconds between changes of the address: browsers refuse more than some hundred in half a minute
 
 const page = /** @type {any} */ ({
@@ -50,8 +52,13 @@ function setTheme(theme) {
   } catch {
     // Not kept then.
   }
+  draw();
+}
+
+function draw() {
   explore.draw();
   live.draw();
+  calls.draw();
 }
 
 function keptTheme() {
@@ -67,30 +74,33 @@ function nextTheme() {
   setTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
 }
 
-function show(view) {
+/** @param {string} view @param {boolean} begins whether the view begins to read from the server what it shows */
+function show(view, begins = true) {
   page.state.view = view;
-  const isLive = view === "live";
-  byId("explore-view").hidden = isLive;
-  byId("live-view").hidden = !isLive;
-  for (const [id, chosen] of [["explore-tab", !isLive], ["live-tab", isLive]]) {
-    if (chosen) byId(id).setAttribute("aria-current", "page");
-    else byId(id).removeAttribute("aria-current");
+  for (const each of VIEWS) {
+    byId(`${each}-view`).hidden = each !== view;
+    if (each === view) byId(`${each}-tab`).setAttribute("aria-current", "page");
+    else byId(`${each}-tab`).removeAttribute("aria-current");
   }
   byId("skip").setAttribute("href", `#${view}-view`);
-  document.title = `${isLive ? "Live" : "Explore"} · iree4j console`;
-  page.notice(whyNot(isLive ? "iree" : "ireelab"));
+  document.title = `${TITLES[view]} · iree4j console`;
+  page.notice(begins ? whyNot(view === "explore" ? "ireelab" : "iree") : "");
   page.save();
-  if (isLive) {
-    explore.transport.pause();
-    live.start();
-  } else {
-    live.stop();
-    explore.draw();
-    explore.start();
-  }
+  if (view !== "explore") explore.transport.pause();
+  if (view !== "live") live.stop();
+  if (!begins) return;
+  if (view === "explore") explore.draw();
+  ({ explore, live, calls })[view].start();
 }
 
-const explore = new Explore(page);
+const explore = new Explore(page, {
+  openTrace(trace) {
+    calls.open(trace);
+    byId("calls-tab").hidden = false;
+    show("calls", false);
+  },
+});
+const calls = new Calls(byId("calls-view"), page);
 const live = new Live(byId("live-view"), page, {
   open(run) {
     show("explore");
@@ -98,7 +108,7 @@ const live = new Live(byId("live-view"), page, {
   },
 });
 
-for (const view of ["explore", "live"]) {
+for (const view of VIEWS) {
   byId(`${view}-tab`).addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -107,10 +117,7 @@ for (const view of ["explore", "live"]) {
 }
 byId("theme").addEventListener("click", nextTheme);
 byId("keys").addEventListener("click", () => byId("keys-dialog").showModal());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  explore.draw();
-  live.draw();
-});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
 for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, (event) => {
@@ -138,18 +145,19 @@ document.addEventListener("keydown", (event) => {
   const keys = {
     1: () => show("explore"),
     2: () => isFile || show("live"),
+    3: () => byId("calls-tab").hidden || show("calls"),
     t: nextTheme,
     "?": () => byId("keys-dialog").showModal(),
   };
   const action = keys[event.key];
   if (action) action();
-  else if (!(page.state.view === "live" ? live : explore).key(event)) return;
+  else if (!({ explore, live, calls })[page.state.view].key(event)) return;
   event.preventDefault();
 });
 
 setTheme(THEMES.includes(keptTheme()) ? keptTheme() : "system");
 await findEndpoints();
-byId("live-tab").hidden = isFile;
+byId("live-tab").hidden = byId("calls-tab").hidden = isFile;
 show(isFile ? "explore" : page.state.view);
 // For scripts that measure; nothing on the page reads it.
-Object.assign(window, { ireeConsole: { explore, live } });
+Object.assign(window, { ireeConsole: { explore, live, calls } });

@@ -7,6 +7,7 @@ import { drawArrows } from "./arrows.js";
 import { FrontierChips } from "./frontier-chips.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
 import { labelled, plural, time } from "./format.js";
+import { niceStep } from "./scale.js";
 
 const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
@@ -372,11 +373,4 @@ export class Lanes {
     const box = this.canvas.getBoundingClientRect();
     this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.from + (event.clientX - box.left) / (this.perTick || 1));
   }
-}
-
-/** 1, 2 or 5 times a power of ten; ticks are not divided. */
-function niceStep(least, unit) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least) ?? least;
-  return unit === "ns" ? step : Math.max(1, Math.round(step));
 }

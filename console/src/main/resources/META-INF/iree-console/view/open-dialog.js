@@ -2,6 +2,7 @@
 // Opens what the user has: a scenario, which the server runs, or a run.
 import { MOST_BYTES, MOST_PACKED, pack } from "../model/packed.js";
 import { parseRun } from "../model/run-text.js";
+import { isTrace } from "../model/trace.js";
 import { byId, setText } from "./dom.js";
 import { count } from "./format.js";
 
@@ -9,7 +10,7 @@ const MOST_OF_FILE = 64 << 20; // bytes
 const OTHERWISE = "run it with “bin/iree4j lab run FILE --json” and open the result";
 
 export class OpenDialog {
-  /** @param {{run: (run: any) => void, scenario: (packed: string) => Promise<void>}} actions both throw what is wrong */
+  /** @param {{run: (run: any) => void, trace: (trace: any) => void, scenario: (packed: string) => Promise<void>}} actions both throw what is wrong */
   constructor(actions) {
     this.actions = actions;
     this.dialog = byId("open-dialog");
@@ -66,7 +67,9 @@ export class OpenDialog {
     setText(status, "");
     try {
       const run = runOf(text);
-      if (run) {
+      if (isTrace(run)) {
+        this.actions.trace(run);
+      } else if (run) {
         this.actions.run(run);
       } else {
         if (text.length > MOST_BYTES) throw new Error(`the scenario has ${count(text.length)} characters, and a request takes ${count(MOST_BYTES)}; ${OTHERWISE}`);
@@ -81,9 +84,9 @@ export class OpenDialog {
   }
 }
 
-/** What a run is, as it was parsed; null for a scenario. */
+/** A run or trace, as it was parsed; null for a scenario. */
 function runOf(text) {
-  if (text.startsWith("IREE4JFR")) throw new Error("this is a flight recording: make a scenario of it with “bin/iree4j export FILE --format=scenario --output=FILE.yaml”");
+  if (text.startsWith("IREE4JFR")) throw new Error("this is a flight recording: export it with “bin/iree4j export FILE --format=trace --output=FILE.json” to see where its time went, or with “--format=scenario” to run it");
   if (!text.trimStart().startsWith("{")) return null;
   let parsed;
   try {
@@ -92,5 +95,5 @@ function runOf(text) {
     if (/"ops"\s*:\s*\[/.test(text)) throw new Error(`the run is damaged: ${error.message}`);
     return null; // YAML may begin so too; the server says what is wrong with it
   }
-  return parsed !== null && typeof parsed === "object" && "ops" in parsed ? parsed : null;
+  return parsed !== null && typeof parsed === "object" && ("ops" in parsed || isTrace(parsed)) ? parsed : null;
 }

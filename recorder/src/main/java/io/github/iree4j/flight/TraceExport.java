@@ -65,6 +65,7 @@ final class TraceExport {
         column("running", operations, each -> explanation.times(each).running());
         column("ended", operations, each -> graph.hasEnded(each).ordinal());
         column("after", operations, this::after);
+        column("ready", operations, this::ready);
         column("reason", operations, this::reason);
         text.append("},\n\"calls\":{");
         column("number", calls, Call::number, true);
@@ -120,6 +121,12 @@ final class TraceExport {
     private long after(RecordedOperation operation) {
         RecordedOperation before = CriticalPath.before(graph, operation);
         return before == null ? 0 : before.number();
+    }
+
+    /** Returns when the decisive dependency was available; the submission for an operation that was not issued. */
+    private long ready(RecordedOperation operation) {
+        Dependency decisive = graph.decisive(operation);
+        return decisive == null ? submitted(operation) : decisive.available();
     }
 
     /** Returns the kind of the decisive dependency; -1 for an operation that was not issued. */

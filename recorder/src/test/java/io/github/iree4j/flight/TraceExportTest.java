@@ -66,7 +66,7 @@ class TraceExportTest {
             OperationGraph graph = new OperationGraph(FlightRecorderTest.record(seed, 60));
             Explanation explanation = new Explanation(graph);
             Map<String, long[]> columns = columns(json(graph), "operations");
-            assertThat(columns).hasSize(14);
+            assertThat(columns).hasSize(15);
             assertThat(columns.values())
                     .allMatch(each -> each.length == graph.operations().size());
             Map<Long, Integer> rows = new HashMap<>();
@@ -95,6 +95,8 @@ class TraceExportTest {
                                     .map(step -> step.operation().number())
                                     .toList());
                     steps += path.size() - 1;
+                    assertThat(path).allSatisfy(each -> assertThat(columns.get("ready")[rows.get(each)])
+                            .isEqualTo(graph.decisive(graph.operation(each)).available()));
                 }
             }
         }

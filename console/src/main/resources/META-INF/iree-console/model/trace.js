@@ -1,0 +1,216 @@
+// @ts-check
+// Where the time of calls went, as the flight recorder explains it: operations with the parts of their times, calls,
+// and what holds back the calls in progress. Nothing is computed here that the recorder can say.
+import { firstIndex } from "./search.js";
+
+/** What an operation does, in this order; a call is also on the host, while none of its operations is under way. */
+export const PARTS = [
+  { key: "waiting", label: "waiting" },
+  { key: "memory", label: "for memory" },
+  { key: "queued", label: "in its queue" },
+  { key: "running", label: "running" },
+  { key: "host", label: "on the host" },
+];
+
+const FORMAT = "iree4j trace 1";
+const MOST = { operations: 100_000, names: 100_000, text: 10_000, rows: 64, links: 20 };
+const ENDED = 0;
+const REASONS = ["when it was submitted", "after a signal", "behind another in its queue", "when there was memory"];
+
+/** Whether a parsed text is a trace. */
+export const isTrace = (given) => given?.format === FORMAT;
+
+/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, after: Operation | null, ready: number, reason: string, remark: string, waits: any[], row: number}} Operation */
+/** @typedef {{number: number, function: string, start: number, end: number, parts: number[], hasEnded: boolean, operations: Operation[]}} Call */
+
+export class Trace {
+  /**
+   * @param {any} given as the recorder writes it
+   * @throws {Error} naming what is wrong with it
+   */
+  constructor(given) {
+    const names = texts(given.names, "names");
+    const named = (index) => names[index] ?? "";
+    const ops = columns(given.operations, "operations", ["number", "name", "queue", "thread", "call", "function", "submitted", "waiting", "memory", "queued", "running", "ended", "after", "ready", "reason"]);
+    const calls = columns(given.calls, "calls", ["number", "function", "begin", "end", "waiting", "memory", "queued", "running", "host", "ended"]);
+    this.start = String(given.start ?? "");
+    this.caveat = String(given.caveat ?? "");
+    this.leftOut = Number(given.leftOut ?? 0);
+    const remarks = given.remarks ?? {};
+    /** @type {Operation[]} in the order of submission */
+    this.operations = ops.number.map((number, i) => {
+      const parts = [ops.waiting[i], ops.memory[i], ops.queued[i], ops.running[i]];
+      const hasEnded = ops.ended[i] === ENDED;
+      const start = ops.submitted[i];
+      return {
+        number, name: named(ops.name[i]), queue: named(ops.queue[i]), thread: ops.thread[i], call: ops.call[i], function: named(ops.function[i]),
+        start, parts, end: start + sum(parts), hasEnded, after: null, ready: ops.ready[i],
+        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number]?.text ?? ""), waits: pointsOf(remarks[number]?.waits), row: 0,
+      };
+    });
+    this.byNumber = new Map(this.operations.map((op) => [op.number, op]));
+    ops.after.forEach((number, i) => (this.operations[i].after = this.byNumber.get(number) ?? null));
+    const ofCalls = Map.groupBy(this.operations, (op) => op.call);
+    /** @type {Call[]} */
+    this.calls = calls.number.map((number, i) => ({
+      number, function: named(calls.function[i]), start: calls.begin[i], end: calls.end[i],
+      parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, operations: ofCalls.get(number) ?? [],
+    }));
+    this.callByNumber = new Map(this.calls.map((call) => [call.number, call]));
+    this.inProgress = (Array.isArray(given.inProgress) ? given.inProgress : []).map((each) => ({
+      call: Number(each.call), program: String(each.program), function: String(each.function), state: String(each.state), age: Number(each.age), waits: pointsOf(each.waits),
+    }));
+    // What hangs may have been submitted long before; it is drawn from the beginning.
+    const ended = this.operations.filter((op) => op.hasEnded);
+    this.from = least(ended.length > 0 ? ended : this.operations, (op) => op.start);
+    this.to = Math.max(this.from + 1, most(this.operations, (op) => op.end));
+    for (const op of this.operations) {
+      if (!op.hasEnded && op.end <= op.start) op.end = this.to;
+    }
+  }
+
+  /** The functions, those with the most time first, with the nearest ranks of the durations of their ended calls. */
+  get functions() {
+    return [...Map.groupBy(this.calls, (call) => call.function)]
+      .map(([name, all]) => {
+        const sorted = all.filter((call) => call.hasEnded).sort((a, b) => duration(a) - duration(b));
+        const rank = (percent) => (sorted.length === 0 ? null : duration(sorted[Math.floor((sorted.length * percent + 99) / 100) - 1]));
+        return { name, count: all.length, open: all.length - sorted.length, p50: rank(50), p99: rank(99), slowest: sorted.reverse(), parts: PARTS.map((_, i) => sorted.reduce((total, call) => total + call.parts[i], 0)) };
+      })
+      .sort((a, b) => sum(b.parts) - sum(a.parts));
+  }
+
+  /**
+   * Operations by queue, thread or function; operations of a track that overlap are in rows below one another.
+   *
+   * @param {"queue" | "thread" | "function"} by
+   */
+  tracks(by) {
+    const label = { queue: (op) => op.queue, thread: (op) => (op.thread === 0 ? "unknown thread" : `thread ${op.thread}`), function: (op) => op.function || "no call" }[by];
+    return [...Map.groupBy(this.operations, label)]
+      .sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
+      .map(([name, all]) => {
+        const operations = all.toSorted((a, b) => a.start - b.start || a.number - b.number);
+        const ends = [];
+        for (const op of operations) {
+          let row = ends.findIndex((end) => end <= op.start);
+          if (row < 0) row = ends.length < MOST.rows ? ends.length : ends.indexOf(Math.min(...ends));
+          ends[row] = Math.max(op.end, op.start + 1);
+          op.row = row;
+        }
+        return { name, operations, rows: Math.max(1, ends.length), longest: most(operations, (op) => op.end - op.start) };
+      });
+  }
+
+  /**
+   * The operations that a call's time hangs on: its own, and before them the one of another call, or of none, that the
+   * first of them began after.
+   *
+   * @param {Call} call
+   * @returns {Operation[]}
+   */
+  pathOf(call) {
+    const ended = call.operations.filter((op) => sum(op.parts) > 0 || op.hasEnded);
+    const path = [];
+    let op = ended.reduce((last, each) => (last === null || each.end > last.end ? each : last), /** @type {Operation | null} */ (null));
+    while (op !== null && !path.includes(op)) {
+      path.unshift(op);
+      op = op.call === call.number ? op.after : null;
+    }
+    return path;
+  }
+
+  /** Whether an operation has a text, in small letters, in what is known of it; a number is that of an operation or call. */
+  static matches(op, text) {
+    if (/^#?\d+$/.test(text)) return op.number === Number(text.replace("#", "")) || (!text.startsWith("#") && op.call === Number(text));
+    return [op.name, op.function, op.queue, op.remark].some((each) => each.toLowerCase().includes(text));
+  }
+
+  /** What happened within a span: the operations under way, and how long they did what, all together. */
+  measure(from, to) {
+    const parts = [0, 0, 0, 0];
+    let operations = 0;
+    for (const op of this.operations) {
+      if (op.start >= to || op.end <= from) continue;
+      operations++;
+      let at = op.start;
+      op.parts.forEach((part, i) => {
+        parts[i] += Math.max(0, Math.min(to, at + part) - Math.max(from, at));
+        at += part;
+      });
+    }
+    return { duration: to - from, operations, parts };
+  }
+
+  /** How many operations run in each of so many slices of the whole. */
+  running(slices) {
+    const changes = new Array(slices + 1).fill(0);
+    const slice = (at) => Math.max(0, Math.min(slices, Math.floor(((at - this.from) / (this.to - this.from)) * slices)));
+    for (const op of this.operations) {
+      if (op.parts[3] === 0) continue;
+      changes[slice(op.end - op.parts[3])]++;
+      changes[slice(op.end) + 1 <= slices ? slice(op.end) + 1 : slices]--;
+    }
+    let now = 0;
+    return changes.slice(0, slices).map((change) => (now += change));
+  }
+
+  /**
+   * How a call in progress hangs on a signal: the points and operations in between, the last the missing signal.
+   *
+   * @returns {{text: string, missing?: boolean}[]} empty for a call that waits for nothing
+   */
+  chainOf(open) {
+    const links = [{ text: `call ${open.call} of ${open.function}` }];
+    let [wait] = open.waits;
+    if (!wait) return [];
+    const seen = new Set();
+    while (wait && links.length < MOST.links) {
+      const op = this.byNumber.get(wait.signaller);
+      links.push(wait.signaller === 0 ? { text: wait.point, missing: true } : { text: wait.point });
+      if (wait.signaller !== 0) links.push({ text: op ? `${op.name} #${op.number} on ${op.queue}` : `operation #${wait.signaller}` });
+      if (!op || seen.has(op)) break;
+      seen.add(op);
+      wait = op.waits.find((each) => each.signaller === 0) ?? op.waits[0];
+    }
+    return links;
+  }
+
+  /** The first operation of a track that may be in sight from a time on. */
+  static firstOf(track, from) {
+    return firstIndex(track.operations.length, (i) => track.operations[i].start >= from - track.longest);
+  }
+}
+
+/** @param {{start: number, end: number}} call */
+export const duration = (call) => call.end - call.start;
+
+const sum = (all) => all.reduce((total, each) => total + each, 0);
+
+const most = (all, of) => all.reduce((found, each) => Math.max(found, of(each)), -Infinity);
+
+const least = (all, of) => all.reduce((found, each) => Math.min(found, of(each)), Infinity);
+
+const pointsOf = (waits) => (Array.isArray(waits) ? waits : []).map((each) => ({ point: String(each?.point), signaller: Number(each?.signaller ?? 0) }));
+
+function texts(given, what) {
+  if (!Array.isArray(given) || given.length > MOST.names) throw new Error(`'${what}' is not a list of at most ${MOST.names} texts`);
+  given.forEach((each, i) => {
+    if (typeof each !== "string" || each.length > MOST.text) throw new Error(`element ${i + 1} of '${what}' is not a text of at most ${MOST.text} characters`);
+  });
+  return given;
+}
+
+/** Columns of whole numbers, all of one length. */
+function columns(given, what, keys) {
+  if (typeof given !== "object" || given === null) throw new Error(`'${what}' is not an object`);
+  const rows = given[keys[0]]?.length;
+  if (!(rows <= MOST.operations)) throw new Error(`'${what}' has ${rows} rows, and at most ${MOST.operations} are shown`);
+  for (const key of keys) {
+    const column = given[key];
+    if (!Array.isArray(column) || column.length !== rows) throw new Error(`column '${key}' of '${what}' does not have ${rows} elements`);
+    const wrong = column.findIndex((each) => !Number.isSafeInteger(each));
+    if (wrong >= 0) throw new Error(`element ${wrong + 1} of column '${key}' of '${what}' is ${String(column[wrong]).slice(0, 60)}, not a whole number`);
+  }
+  return given;
+}

@@ -1,0 +1,119 @@
+// @ts-check
+// What is said about calls: by function, the selected one, and those in progress.
+import { PARTS, duration } from "../model/trace.js";
+import { fill, h } from "./dom.js";
+import { count, plural, span, time } from "./format.js";
+import { describe } from "./trace-tracks.js";
+
+const SLOWEST = 5;
+const MOST_FUNCTIONS = 50;
+const MOST_OPERATIONS = 40;
+const MOST_CARDS = 8;
+
+/** The parts of a time, side by side. */
+function partsBar(parts) {
+  const total = parts.reduce((sum, part) => sum + part, 0);
+  const shown = PARTS.map((part, i) => ({ ...part, nanos: parts[i] ?? 0 })).filter(({ nanos }) => nanos > 0);
+  const text = shown.map(({ label, nanos }) => `${time("ns", nanos)} ${label}`).join(", ");
+  const bar = h("span.parts", { role: "img", "aria-label": text, title: text });
+  for (const { key, nanos } of shown) {
+    const part = h("span.part", { "data-part": key });
+    part.style.flexGrow = String(nanos / total);
+    bar.append(part);
+  }
+  return bar;
+}
+
+/** Functions with their calls: how long, with what, and the slowest. */
+export class TableOfFunctions {
+  /** @param {HTMLElement} box @param {{select: (call: any) => void}} actions */
+  constructor(box, actions) {
+    this.box = box;
+    this.actions = actions;
+  }
+
+  show(trace) {
+    const all = trace.functions;
+    const rows = all.slice(0, MOST_FUNCTIONS).map((each) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, each.name || "unnamed", each.open > 0 && h("span.muted", {}, ` ${each.open} not known to have ended`)),
+        h("td.number", {}, count(each.count)),
+        h("td.number", {}, each.p50 === null ? "–" : time("ns", each.p50)),
+        h("td.number", {}, each.p99 === null ? "–" : time("ns", each.p99)),
+        h("td", {}, partsBar(each.parts)),
+        h("td", {}, h("span.chips", {}, each.slowest.slice(0, SLOWEST).map((call) => h("button.quiet.small", { type: "button", title: `call ${call.number}`, onclick: () => this.actions.select(call) }, time("ns", duration(call)))))),
+      ),
+    );
+    const head = ["Function", "Calls", "p50", "p99", "Time of all", "Slowest"].map((each, i) => h(i > 0 && i < 4 ? "th.number" : "th", { scope: "col" }, each));
+    fill(
+      this.box,
+      all.length === 0 && h("p.muted", {}, "The recording has no operations of calls."),
+      all.length > 0 && h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)),
+      all.length > MOST_FUNCTIONS && h("p.muted", {}, `and ${plural(all.length - MOST_FUNCTIONS, "more function")}`),
+    );
+  }
+}
+
+/** The selected call: its parts, its critical path, its operations. */
+export class CallPanel {
+  /** @param {HTMLElement} box @param {{lookAt: (op: any) => void}} actions */
+  constructor(box, actions) {
+    this.box = box;
+    this.actions = actions;
+  }
+
+  /** @param {any} call null for none @param {any[]} path @param {number} from where the trace begins */
+  show(call, path, from) {
+    if (call === null) {
+      fill(this.box, h("p.muted", {}, "Select a bar, or one of the slowest calls."));
+      return;
+    }
+    const button = (op, ...text) => h("button.quiet.small", { type: "button", onclick: () => this.actions.lookAt(op) }, text);
+    const own = call.operations.slice(0, MOST_OPERATIONS);
+    fill(
+      this.box,
+      h("p.operation-title", {}, h("strong", {}, `call ${count(call.number)}`), ` of ${call.function}`),
+      h("p", {}, `${time("ns", duration(call))} from ${time("ns", Math.max(0, call.start - from))} on${call.hasEnded ? "" : ", not known to have ended"}`),
+      partsBar(call.parts),
+      h("ul.plain.part-list", {}, PARTS.map(({ key, label }, i) => call.parts[i] > 0 && h("li", {}, h("span.swatch", { "data-part": key }), ` ${time("ns", call.parts[i])} ${label}`))),
+      h("h3", {}, "Critical path"),
+      h("ol.plain.path", {}, path.map((op) => h("li", {}, button(op, `${op.name} #${count(op.number)}`), ` ${time("ns", op.end - op.ready)} on ${op.queue}`, op.call === call.number ? "" : op.call === 0 ? ", of no call" : `, of call ${count(op.call)}`, op.reason && h("span.muted", {}, `, began ${op.reason}`)))),
+      h("h3", {}, plural(call.operations.length, "operation")),
+      h("ul.plain.path", {}, own.map((op) => h("li", {}, button(op, `#${count(op.number)}`), ` ${describe(op).replace(/^\S+ #\S+ /, `${op.name} `).replace(`, call ${op.call} of ${op.function}`, "")}`))),
+      call.operations.length > own.length && h("p.muted", {}, `and ${plural(call.operations.length - own.length, "more")}`),
+    );
+  }
+}
+
+/** A card for each call in progress that waits for a signal, the oldest first. */
+export class HangCards {
+  /** @param {HTMLElement} box @param {{select: (call: any) => void}} actions */
+  constructor(box, actions) {
+    this.box = box;
+    this.actions = actions;
+  }
+
+  show(trace) {
+    const all = trace.inProgress.map((open) => ({ open, links: trace.chainOf(open) })).filter(({ links }) => links.some((link) => link.missing));
+    this.box.hidden = all.length === 0;
+    fill(
+      this.box,
+      all.slice(0, MOST_CARDS).map(({ open, links }) => {
+        const missing = links[links.length - 1];
+        const call = trace.callByNumber.get(open.call);
+        return h(
+          "section.card.problem",
+          { "aria-label": `Call ${open.call} waits for a signal` },
+          h("p.problem-head", {}, h("span.state", { "data-state": "failed" }, "nobody signals"), h("span.number", {}, `for ${span(open.age / 1e9)}`)),
+          h("p", {}, h("strong", {}, `call ${open.call} of ${open.function} of program ${open.program} waits, ${open.state}`)),
+          h("ol.plain.links", { "aria-label": "How the call hangs on the signal" }, links.map(({ text, missing: isMissing }) => h(isMissing ? "li.missing" : "li", {}, text))),
+          h("p", {}, h("span.muted", {}, "What to do: "), `find who was to signal ${missing.text}, and signal it or fail it; or cancel the call.`),
+          call && h("p", {}, h("button.quiet.small", { type: "button", onclick: () => this.actions.select(call) }, "Show the call")),
+        );
+      }),
+      all.length > MOST_CARDS && h("p.muted", {}, `and ${plural(all.length - MOST_CARDS, "more call")}`),
+    );
+  }
+}

@@ -1,0 +1,197 @@
+package io.github.iree4j.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationOperations;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.openqa.selenium.Keys;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.TestPropertySource;
+
+/** The console in a browser: where the time of calls went. */
+@TestPropertySource(properties = "iree.recorder.enabled=true")
+@DirtiesContext // a process has one recorder
+class ConsoleCallsTests extends ConsoleTests {
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    @Autowired
+    private InvocationOperations invocations;
+
+    /** Opens Calls. */
+    private void openCalls() {
+        openAddress("?view=calls");
+        browser.until("window.ireeConsole?.calls.trace");
+    }
+
+    /** Presses the mouse at a part of the width, moves, and releases. */
+    private static void drag(double from, double to) {
+        browser.eval("""
+                (() => {
+                  const canvas = document.querySelector('#calls-tracks canvas');
+                  const box = canvas.getBoundingClientRect();
+                  const send = (type, part) => canvas.dispatchEvent(new PointerEvent(type, { button: 0, buttons: 1, isPrimary: true, clientX: box.left + box.width * part, clientY: box.top + 12 }));
+                  canvas.setPointerCapture = () => {};
+                  send('pointerdown', %s);
+                  send('pointermove', %s);
+                  send('pointerup', %s);
+                })()""".formatted(from, to, to));
+    }
+
+    @Test
+    void showsWhereTheTimeOfCallsWentAndWhatTheSlowestHungOn() throws Exception {
+        readDigits(20);
+        openCalls();
+        assertThat(browser.text("#calls-about")).contains("operations of").contains("calls over");
+        assertThat(texts("#calls-functions tbody th")).anyMatch(each -> each.contains("classify"));
+        assertThat(texts("#calls-functions td.number").getFirst()).isNotEqualTo("0");
+        assertThat(browser.find("#calls-problems").isDisplayed()).isFalse();
+        browser.click("#calls-functions button");
+        assertThat(browser.text("#calls-call")).contains("call ", "classify", "running", "Critical path");
+        assertThat(texts("#calls-call .path").getFirst()).contains("execute").contains("began");
+        assertThat(browser.eval("(() => { const { tracks, trace } = window.ireeConsole.calls;"
+                        + " return tracks.path.size > 0 && tracks.to - tracks.from < trace.to - trace.from; })()"))
+                .as("the path is lit, and in sight")
+                .isEqualTo(true);
+        browser.picture("calls");
+        browser.assertAccessible("Calls");
+        browser.preferDark(true);
+        browser.picture("calls-dark");
+        browser.assertAccessible("Calls in the dark");
+        browser.resize(360, 900);
+        assertThat(browser.eval("document.documentElement.scrollWidth <= innerWidth"))
+                .as("nothing is wider than a small screen")
+                .isEqualTo(true);
+        browser.picture("calls-small");
+    }
+
+    @Test
+    void aSpanIsMeasuredByDraggingAndZoomed() throws Exception {
+        readDigits(5);
+        openCalls();
+        browser.click("#calls-functions button"); // its time is in sight, and something runs
+        browser.until("window.ireeConsole.calls.tracks.perNano > 0");
+        browser.until("window.ireeConsole.calls.tracks.frame === 0");
+        drag(0.02, 0.98);
+        assertThat(browser.text("#calls-measure"))
+                .containsPattern("[\\d.]+ .s: \\d+ operations?, all together .* running");
+        browser.click("#calls-zoom");
+        assertThat(browser.eval("(() => { const { tracks } = window.ireeConsole.calls;"
+                        + " return Math.abs(tracks.to - tracks.from - (tracks.span.to - tracks.span.from)) < 1; })()"))
+                .isEqualTo(true);
+        browser.eval("document.activeElement.blur()");
+        browser.type(Keys.ESCAPE);
+        assertThat(browser.text("#calls-measure")).isEmpty();
+    }
+
+    @Test
+    void operationsAreFoundByWhatIsKnownOfThemAndTracksAreChosen() throws Exception {
+        readDigits(5);
+        openCalls();
+        browser.eval("document.activeElement.blur()");
+        browser.type("/", "classify");
+        assertThat(browser.text("#calls-found")).containsPattern("^[1-9]\\d* operations?; Enter for the next");
+        browser.type(Keys.ENTER);
+        assertThat(browser.text("#calls-found")).startsWith("1 of ");
+        browser.type("-nowhere");
+        assertThat(browser.text("#calls-found")).isEqualTo("0 operations");
+        choose("calls-by", "thread");
+        assertThat(texts("#calls-tracks .lane-name")).allMatch(each -> each.contains("thread"));
+        choose("calls-by", "function");
+        assertThat(texts("#calls-tracks .lane-name")).anyMatch(each -> each.contains("classify"));
+    }
+
+    @Test
+    void aCallThatWaitsForASignalOfNobodyIsACard() throws Exception {
+        readDigits(1);
+        try (Timeline timeline = runtime.createTimeline("upload-finished");
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> hanging = invocations
+                    .request("digits.classify")
+                    .inputs(Tensor.of(new float[64], 1, 64))
+                    .after(never)
+                    .invokeAsync();
+            openCalls();
+            browser.until("window.ireeConsole.calls.trace.inProgress.length > 0");
+            assertThat(texts("#calls-problems .problem")).hasSize(1);
+            assertThat(browser.text("#calls-problems")).contains("nobody signals", "digits", "What to do:");
+            assertThat(texts("#calls-problems .missing"))
+                    .singleElement()
+                    .asString()
+                    .contains("'upload-finished' at 1");
+            browser.picture("calls-hang");
+            browser.assertAccessible("a call that hangs");
+            never.signal();
+            hanging.handle((results, _) -> results).thenAccept(results -> {
+                if (results != null) {
+                    results.close();
+                }
+            });
+        }
+    }
+
+    @Test
+    void aTraceOfAFileIsOpenedAndADamagedOneIsNamed() throws Exception {
+        readDigits(3);
+        openCalls();
+        String text = (String)
+                browser.await(
+                        "fetch('../actuator/iree/recording/export/trace').then((answer) => answer.text()).then((text) => (window.traceText = text))");
+        assertThat(text).startsWith("{\"format\":\"iree4j trace 1\"");
+        browser.type("1");
+        browser.until("document.title.startsWith('Explore')");
+        browser.eval("document.activeElement.blur()");
+        browser.type("o");
+        for (String damaged : List.of(
+                "window.traceText.replace('\"number\":[', '\"number\":[0.5,')",
+                "window.traceText.replace(/\"thread\":\\[\\d+/, '\"thread\":[\"a\"')",
+                "JSON.stringify({ ...JSON.parse(window.traceText), names: [1] })",
+                "JSON.stringify({ format: 'iree4j trace 1' })")) {
+            browser.eval("void (document.getElementById('open-text').value = " + damaged + ")");
+            browser.click("#open-run");
+            browser.until("document.getElementById('open-status').textContent !== ''");
+            assertThat(browser.text("#open-status")).containsPattern("'(number|thread|names|operations)'");
+        }
+        browser.eval("void (document.getElementById('open-text').value = window.traceText)");
+        browser.click("#open-run");
+        browser.until("document.title.startsWith('Calls')");
+        assertThat(browser.text("#calls-about")).contains("operations of");
+    }
+
+    /** As the explanation has them: the page computes no times of its own, but sums, ranks and paths. */
+    @Test
+    void sumsRanksAndPathsAreThoseOfTheTrace() {
+        openAddress("");
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { Trace } = await import('./model/trace.js');
+                          const trace = new Trace({
+                            format: 'iree4j trace 1', start: '', leftOut: 0, caveat: '', names: ['fill', 'q', 'f', 'g'], remarks: { 4: { text: 'held back', waits: [{ point: 't at 1', signaller: 0 }] } },
+                            operations: {
+                              number: [1, 2, 3, 4], name: [0, 0, 0, 0], queue: [1, 1, 1, 1], thread: [7, 7, 8, 8], call: [1, 1, 2, 3], function: [2, 2, 2, 3],
+                              submitted: [100, 110, 120, 50], waiting: [0, 40, 0, 0], memory: [10, 0, 0, 0], queued: [0, 0, 5, 0], running: [40, 50, 5, 0],
+                              ended: [0, 0, 0, 1], after: [0, 1, 0, 0], ready: [110, 150, 120, 50], reason: [0, 1, 2, -1],
+                            },
+                            calls: { number: [1, 2, 3], function: [2, 2, 3], begin: [100, 120, 50], end: [200, 130, 50], waiting: [0, 0, 0], memory: [10, 0, 0], queued: [0, 5, 0], running: [90, 5, 0], host: [0, 0, 0], ended: [0, 0, 1] },
+                            inProgress: [{ call: 3, program: 'p', function: 'g', state: 'before results', age: 5, waits: [{ point: 'u at 1', signaller: 4 }] }],
+                          });
+                          const [f] = trace.functions;
+                          const path = trace.pathOf(trace.callByNumber.get(1)).map((op) => op.number).join('>');
+                          const { operations, parts } = trace.measure(105, 125);
+                          const rows = trace.tracks('queue')[0].operations.map((op) => op.row).join('');
+                          const chain = trace.chainOf(trace.inProgress[0]).map((each) => each.text).join(' < ');
+                          return [f.name, f.count, f.p50, f.p99, f.parts, path, trace.from, trace.to, operations, parts, rows, chain].join('|');
+                        })()"""))
+                .isEqualTo(
+                        "f|2|10|100|0,10,5,95,0|1>2|100|200|4|15,5,5,15|0123|call 3 of g < u at 1 < fill #4 on q < t at 1");
+    }
+}

@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.iree4j.spring.metrics.IreeMeters;
 import io.github.iree4j.spring.observation.DefaultInvocationObservationConvention;
 import io.github.iree4j.spring.observation.IreeObservationDocumentation;
+import io.github.iree4j.spring.serving.ValueRange;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import java.io.IOException;
@@ -244,7 +245,7 @@ class ReferenceDocumentationTests {
         String row() {
             return "| `%s` | %s | %s | %s |\n"
                     .formatted(
-                            name + (raw == Map.class ? ".<key>" : ""),
+                            name + keys(type),
                             describe(type, raw),
                             values.isEmpty() ? "–" : "`" + String.join(", ", values) + "`",
                             description);
@@ -310,6 +311,15 @@ class ReferenceDocumentationTests {
         return type.isRecord() && type.getName().startsWith("io.github.iree4j.");
     }
 
+    /** Returns {@code .<key>} for a map, twice for a map of maps. */
+    private static String keys(Type type) {
+        return rawOf(type) == Map.class ? ".<key>" + keys(((ParameterizedType) type).getActualTypeArguments()[1]) : "";
+    }
+
+    private static Class<?> rawOf(Type type) {
+        return type instanceof Class<?> known ? known : (Class<?>) ((ParameterizedType) type).getRawType();
+    }
+
     private static String describe(Type declared, Class<?> raw) {
         if (raw.isEnum()) {
             return Arrays.stream(raw.getEnumConstants())
@@ -322,8 +332,11 @@ class ReferenceDocumentationTests {
         }
         if (declared instanceof ParameterizedType generic) {
             Type last = generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1];
-            Class<?> element = last instanceof Class<?> known ? known : List.class;
+            Class<?> element = rawOf(last);
             return raw == Map.class ? describe(last, element) : "list";
+        }
+        if (raw == ValueRange.class) {
+            return "range";
         }
         return Map.<Class<?>, String>of(
                         boolean.class, "boolean",

@@ -95,8 +95,10 @@ class TraceExportTest {
                                     .map(step -> step.operation().number())
                                     .toList());
                     steps += path.size() - 1;
-                    assertThat(path).allSatisfy(each -> assertThat(columns.get("ready")[rows.get(each)])
-                            .isEqualTo(graph.decisive(graph.operation(each)).available()));
+                    assertThat(path)
+                            .allSatisfy(each -> assertThat(columns.get("ready")[rows.get(each)])
+                                    .isEqualTo(graph.decisive(graph.operation(each))
+                                            .available()));
                 }
             }
         }

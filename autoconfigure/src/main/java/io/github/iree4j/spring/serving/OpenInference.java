@@ -285,6 +285,7 @@ final class OpenInference {
      */
     InvocationSpec call(Served served, InferenceRequest request, LimitedBody body) {
         SharedSizes.check(served, request.inputs());
+        ValueRange.check(served, request.inputs(), body);
         return invocations
                 .request(served.located())
                 .inputs(ScalarArguments.of(served.function().arguments(), request.inputs()))

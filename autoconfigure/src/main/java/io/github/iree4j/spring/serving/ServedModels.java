@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
@@ -45,6 +46,7 @@ public final class ServedModels {
     private final Programs programs;
     private final Map<String, String> functions;
     private final Map<String, Set<String>> strings;
+    private final Map<String, Map<String, ValueRange>> ranges;
     private final BooleanSupplier accepting;
     private final Semaphore awaitingLoads = new Semaphore(AWAITING_LOADS);
 
@@ -54,8 +56,9 @@ public final class ServedModels {
      * @param name the name of the model
      * @param located the function and its program
      * @param strings the names of inputs and outputs with datatype {@link Datatype#BYTES}
+     * @param ranges the ranges of the values of inputs, by name
      */
-    record Served(String name, LocatedFunction located, Set<String> strings) {
+    record Served(String name, LocatedFunction located, Set<String> strings, Map<String, ValueRange> ranges) {
         String version() {
             return located.program().source().version();
         }
@@ -95,17 +98,20 @@ public final class ServedModels {
      * @param programs the programs, all of which are served
      * @param functions the function serving a program with several functions, by program name
      * @param strings names of inputs and outputs holding texts, datatype {@code BYTES}, by program name
+     * @param ranges ranges of the values of inputs, by program name and input name
      * @param accepting whether the application accepts traffic: the readiness of the server
      */
     public ServedModels(
             Programs programs,
             Map<String, String> functions,
             Map<String, Set<String>> strings,
+            Map<String, Map<String, ValueRange>> ranges,
             BooleanSupplier accepting) {
         this.programs = programs;
         this.accepting = accepting;
         this.functions = Map.copyOf(functions);
         this.strings = Map.copyOf(strings);
+        this.ranges = Map.copyOf(ranges);
     }
 
     /** Returns the name of the program of a model: the longest match. */
@@ -188,7 +194,8 @@ public final class ServedModels {
         return new Served(
                 model,
                 programs.locate(program + "." + function, version, null),
-                strings.getOrDefault(program, Set.of()));
+                strings.getOrDefault(program, Set.of()),
+                ranges.getOrDefault(program, Map.of()));
     }
 
     private LoadedProgram loaded(String program, @Nullable String version, Duration limit) {
@@ -272,6 +279,25 @@ public final class ServedModels {
         List<String> names = new ArrayList<>();
         addPossibleStrings(function.arguments(), "input", names);
         addPossibleStrings(function.results(), "output", names);
+        return names;
+    }
+
+    /**
+     * Returns the names of the inputs that take whole numbers, as far as the module declares types: inputs without a
+     * declared type may take whole numbers.
+     *
+     * @param function the function whose arguments to consider
+     * @return the names used in the protocol
+     */
+    public static List<String> wholeNumberInputs(ProgramFunction function) {
+        List<ValueDeclaration> arguments = function.arguments();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < arguments.size(); i++) {
+            ElementType type = arguments.get(i).elementType();
+            if (type == null || !type.isFloat()) {
+                names.add(name(arguments, i, "input"));
+            }
+        }
         return names;
     }
 

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.IreeRuntime;
@@ -20,6 +21,7 @@ import io.github.iree4j.spring.autoconfigure.batching.IreeBatchingAutoConfigurat
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.resilience.IreeResilienceAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.serving.IreeServingAutoConfiguration;
+import io.github.iree4j.spring.serving.ValueRange;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -331,6 +333,34 @@ class InvalidPropertiesTests {
                 "There is no program of that name; there are [adder].",
                 "adder=add",
                 "iree.serving.strings.ader=input0");
+    }
+
+    @Test
+    void aRangeThatCannotHoldIsNamed() throws Exception {
+        assertServedInvalid(
+                "iree.serving.ranges.adder.input9",
+                "has no input of that name that takes whole numbers; it has [input0, input1]",
+                "adder=add",
+                "iree.serving.ranges.adder.input9=0..3");
+        assertServedInvalid(
+                "iree.serving.ranges.ader",
+                "There is no program of that name; there are [adder].",
+                "adder=add",
+                "iree.serving.ranges.ader.input0=0..3");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "3..0, is empty",
+        "0-3, no range of whole numbers",
+        "0..1e9, no range",
+        "0.., no range",
+        "0..9999999999999999999, 9999999999999999999"
+    })
+    void aTextThatIsNoRangeIsNamed(String text, String reason) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ValueRange.of(text))
+                .withMessageContaining(reason);
     }
 
     private void assertServedInvalid(String property, String reason, String function, String... more) throws Exception {

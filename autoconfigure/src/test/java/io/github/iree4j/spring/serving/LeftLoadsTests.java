@@ -47,7 +47,7 @@ class LeftLoadsTests {
         resources.addProtocolResolver(hung.resolver());
         programs = new Programs(runtime, resources);
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
-        models = new ServedModels(programs, Map.of(), Map.of(), () -> true);
+        models = new ServedModels(programs, Map.of(), Map.of(), Map.of(), () -> true);
     }
 
     @AfterEach

@@ -59,7 +59,7 @@ public final class IreeServingAutoConfiguration {
     @ConditionalOnMissingBean
     ServedModels ireeServedModels(
             Programs programs, IreeServingProperties properties, ObjectProvider<ApplicationAvailability> availability) {
-        return new ServedModels(programs, properties.functions(), properties.strings(), () -> {
+        return new ServedModels(programs, properties.functions(), properties.strings(), properties.ranges(), () -> {
             ApplicationAvailability known = availability.getIfAvailable();
             return known == null || known.getReadinessState() == ReadinessState.ACCEPTING_TRAFFIC;
         });
@@ -68,7 +68,7 @@ public final class IreeServingAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "ireeServedNamesCheck")
     ServedNamesCheck ireeServedNamesCheck(Programs programs, IreeServingProperties properties) {
-        return new ServedNamesCheck(properties.functions(), properties.strings(), programs);
+        return new ServedNamesCheck(properties, programs);
     }
 
     @Bean

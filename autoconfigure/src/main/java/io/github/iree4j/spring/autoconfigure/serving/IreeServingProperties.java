@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure.serving;
 
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpProperties;
 import io.github.iree4j.spring.serving.ServingOptions;
+import io.github.iree4j.spring.serving.ValueRange;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +23,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param functions Function serving a module with several functions, by module name.
  * @param strings Names of inputs and outputs holding texts in tensors of 8-bit integers, by module name. Such values
  *     are served as 'BYTES'.
+ * @param ranges Range of the values of an input of whole numbers, by module name and input name, such as '0..30521'.
+ *     Requests with other values are refused. For values used as indices: compiled code does not check indices.
  * @param grpc Serving over gRPC.
  */
 @ConfigurationProperties("iree.serving")
@@ -32,6 +35,7 @@ public record IreeServingProperties(
         @DefaultValue("false") boolean repository,
         @DefaultValue Map<String, String> functions,
         @DefaultValue Map<String, Set<String>> strings,
+        @DefaultValue Map<String, Map<String, ValueRange>> ranges,
         @DefaultValue Grpc grpc) {
 
     /**

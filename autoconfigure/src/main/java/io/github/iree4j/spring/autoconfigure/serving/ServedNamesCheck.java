@@ -4,6 +4,7 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.serving.ServedModels;
+import io.github.iree4j.spring.serving.ValueRange;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.Map;
@@ -20,14 +21,17 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
 
     private static final String FUNCTIONS = "iree.serving.functions.";
     private static final String STRINGS = "iree.serving.strings.";
+    private static final String RANGES = "iree.serving.ranges.";
 
     private final Map<String, String> functions;
     private final Map<String, Set<String>> strings;
+    private final Map<String, Map<String, ValueRange>> ranges;
     private final Programs programs;
 
-    ServedNamesCheck(Map<String, String> functions, Map<String, Set<String>> strings, Programs programs) {
-        this.functions = functions;
-        this.strings = strings;
+    ServedNamesCheck(IreeServingProperties properties, Programs programs) {
+        this.functions = properties.functions();
+        this.strings = properties.strings();
+        this.ranges = properties.ranges();
         this.programs = programs;
     }
 
@@ -37,6 +41,7 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
         programs.statuses().forEach(status -> known.add(status.source().name()));
         functions.forEach((program, function) -> checkKnown(known, FUNCTIONS, program, function));
         strings.forEach((program, names) -> checkKnown(known, STRINGS, program, names));
+        ranges.forEach((program, inputs) -> checkKnown(known, RANGES, program, inputs));
         programs.addCheck(this::check);
     }
 
@@ -53,6 +58,7 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
         if (function != null) {
             checkFunction(loaded, name, function);
         }
+        checkRanges(loaded, name);
         Set<String> wanted = strings.getOrDefault(name, Set.of());
         if (wanted.isEmpty()) {
             return;
@@ -70,6 +76,23 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
                                 .formatted(name, texts));
             }
         }
+    }
+
+    /** Without this check a misspelled input would be open to all values. */
+    private void checkRanges(LoadedProgram loaded, String name) {
+        TreeSet<String> inputs = new TreeSet<>();
+        for (ProgramFunction each : loaded.program().functions()) {
+            inputs.addAll(ServedModels.wholeNumberInputs(each));
+        }
+        ranges.getOrDefault(name, Map.of()).forEach((input, range) -> {
+            if (!inputs.contains(input)) {
+                throw new InvalidConfigurationPropertyValueException(
+                        RANGES + name + "." + input,
+                        range,
+                        "Program '%s' has no input of that name that takes whole numbers; it has %s."
+                                .formatted(name, inputs));
+            }
+        });
     }
 
     private static void checkFunction(LoadedProgram loaded, String name, String function) {

@@ -118,7 +118,7 @@ class IreeServingAutoConfigurationTests {
                         "mine",
                         ServedModels.class,
                         () -> new ServedModels(
-                                org.mockito.Mockito.mock(Programs.class), Map.of(), Map.of(), () -> true))
+                                org.mockito.Mockito.mock(Programs.class), Map.of(), Map.of(), Map.of(), () -> true))
                 .run(context ->
                         assertThat(context).hasSingleBean(ServedModels.class).hasBean("mine"));
     }

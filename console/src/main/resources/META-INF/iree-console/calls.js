@@ -142,11 +142,10 @@ export class Calls {
 
   #search() {
     const text = this.text.value.trim().toLowerCase();
-    const isSought = text === "" ? null : (op) => Trace.matches(op, text);
-    this.sought = isSought && this.trace ? this.trace.operations.filter(isSought) : [];
+    this.sought = text !== "" && this.trace ? this.trace.operations.filter((op) => Trace.matches(op, text)) : [];
     this.at = -1;
-    setText(this.found, isSought ? `${plural(this.sought.length, "operation")}${this.sought.length > 0 ? "; Enter for the next" : ""}` : "");
-    this.tracks.search(isSought);
+    setText(this.found, text !== "" ? `${plural(this.sought.length, "operation")}${this.sought.length > 0 ? "; Enter for the next" : ""}` : "");
+    this.tracks.search(text === "" ? null : new Set(this.sought));
   }
 
   /** Looks at the next operation that was found. */

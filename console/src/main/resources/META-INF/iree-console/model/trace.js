@@ -57,13 +57,14 @@ export class Trace {
       parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, operations: ofCalls.get(number) ?? [],
     }));
     this.callByNumber = new Map(this.calls.map((call) => [call.number, call]));
-    this.inProgress = (Array.isArray(given.inProgress) ? given.inProgress : []).map((each) => ({
+    this.inProgress = (Array.isArray(given.inProgress) ? given.inProgress : []).map((each) => each ?? {}).map((each) => ({
       call: Number(each.call), program: String(each.program), function: String(each.function), state: String(each.state), age: Number(each.age), waits: pointsOf(each.waits),
     }));
     // What hangs may have been submitted long before; it is drawn from the beginning.
     const ended = this.operations.filter((op) => op.hasEnded);
-    this.from = least(ended.length > 0 ? ended : this.operations, (op) => op.start);
-    this.to = Math.max(this.from + 1, most(this.operations, (op) => op.end));
+    const isEmpty = this.operations.length === 0;
+    this.from = isEmpty ? 0 : least(ended.length > 0 ? ended : this.operations, (op) => op.start);
+    this.to = isEmpty ? 1 : Math.max(this.from + 1, most(this.operations, (op) => op.end));
     for (const op of this.operations) {
       if (!op.hasEnded && op.end <= op.start) op.end = this.to;
     }
@@ -111,13 +112,13 @@ export class Trace {
    */
   pathOf(call) {
     const ended = call.operations.filter((op) => sum(op.parts) > 0 || op.hasEnded);
-    const path = [];
+    const path = new Set();
     let op = ended.reduce((last, each) => (last === null || each.end > last.end ? each : last), /** @type {Operation | null} */ (null));
-    while (op !== null && !path.includes(op)) {
-      path.unshift(op);
+    while (op !== null && !path.has(op)) {
+      path.add(op);
       op = op.call === call.number ? op.after : null;
     }
-    return path;
+    return [...path].reverse();
   }
 
   /** Whether an operation has a text, in small letters, in what is known of it; a number is that of an operation or call. */

@@ -30,7 +30,7 @@ export class TraceTracks {
     this.to = 1;
     this.span = null; // measured
     this.path = new Set();
-    this.isSought = null;
+    this.sought = null;
     this.frame = 0;
     this.scroller.addEventListener("scroll", () => this.draw());
     this.canvas.addEventListener("pointerdown", (event) => this.#press(event));
@@ -102,9 +102,9 @@ export class TraceTracks {
     if (top < scrollTop + AXIS || top + track.row > scrollTop + clientHeight) this.scroller.scrollTop = top - clientHeight / 2;
   }
 
-  /** @param {((op: any) => boolean) | null} isSought others are dim */
-  search(isSought) {
-    this.isSought = isSought;
+  /** @param {Set<any> | null} sought others are dim */
+  search(sought) {
+    this.sought = sought;
     this.draw();
   }
 
@@ -169,7 +169,7 @@ export class TraceTracks {
         const op = track.operations[i];
         const right = x(op.end);
         if (right < 0) continue;
-        const isLit = this.path.has(op) || this.isSought?.(op) === true;
+        const isLit = this.path.has(op) || this.sought?.has(op) === true;
         if (right <= drawn[op.row] + 0.5 && !isLit) continue; // within a pixel of the one before
         drawn[op.row] = Math.max(drawn[op.row], right);
         this.#drawOperation(pen, op, x, track.top - scroll + 4 + op.row * track.row, track.row, width, colours);
@@ -184,7 +184,7 @@ export class TraceTracks {
     const right = Math.max(left + 1, x(op.end));
     const height = row > 6 ? row - 3 : row;
     const isOfCall = this.call !== null && op.call === this.call.number;
-    pen.globalAlpha = this.isSought ? (this.isSought(op) ? 1 : 0.15) : this.call === null || this.path.has(op) ? 1 : isOfCall ? 0.75 : 0.25;
+    pen.globalAlpha = this.sought ? (this.sought.has(op) ? 1 : 0.15) : this.call === null || this.path.has(op) ? 1 : isOfCall ? 0.75 : 0.25;
     if (!op.hasEnded) {
       pen.strokeStyle = colours.bad;
       pen.setLineDash([4, 3]);

@@ -167,6 +167,24 @@ class ConsoleCallsTests extends ConsoleTests {
         assertThat(browser.text("#calls-about")).contains("operations of");
     }
 
+    @Test
+    void aTraceWithoutOperationsIsShownAsOne() throws Exception {
+        openAddress("");
+        browser.until("window.ireeConsole?.calls !== undefined");
+        browser.eval("""
+                (() => {
+                  const columns = (keys) => Object.fromEntries(keys.map((key) => [key, []]));
+                  window.ireeConsole.explore.dialog.actions.trace({
+                    format: 'iree4j trace 1', names: [], remarks: null, inProgress: [null],
+                    operations: columns(['number', 'name', 'queue', 'thread', 'call', 'function', 'submitted', 'waiting', 'memory', 'queued', 'running', 'ended', 'after', 'ready', 'reason']),
+                    calls: columns(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended']),
+                  });
+                })()""");
+        browser.until("document.title.startsWith('Calls')");
+        assertThat(browser.text("#calls-about")).contains("0 operations of 0 calls over 1 ns");
+        assertThat(browser.text("#calls-functions")).isEqualTo("The recording has no operations of calls.");
+    }
+
     /** As the explanation has them: the page computes no times of its own, but sums, ranks and paths. */
     @Test
     void sumsRanksAndPathsAreThoseOfTheTrace() {

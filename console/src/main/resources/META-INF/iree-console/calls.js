@@ -73,30 +73,39 @@ export class Calls {
     this.asking?.abort();
     const asking = (this.asking = new AbortController());
     this.take.disabled = true;
-    setText(this.about, "Reading the flight recorder…");
+    if (!this.trace) setText(this.about, "Reading the flight recorder…");
     try {
       const text = await readText("iree", "/recording/export/trace", asking.signal);
-      if (!asking.signal.aborted) this.open(JSON.parse(text));
+      if (asking.signal.aborted) return;
+      this.page.notice("");
+      this.#show(new Trace(JSON.parse(text)));
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
+      if (!this.trace) setText(this.about, "");
       const isMissing = error instanceof DataError && error.status === 404;
-      setText(this.about, isMissing ? "The application has no flight recorder: set iree.recorder.enabled=true. A trace made by “bin/iree4j export FILE --format=trace” can be dropped on this page." : "");
-      if (isMissing) return;
-      if (this.page.state.view === "calls") this.page.notice(error instanceof Error ? error.message : String(error));
+      const reason = isMissing ? "The application has no flight recorder: set iree.recorder.enabled=true. A file of “bin/iree4j export FILE --format=trace --output=FILE.json” can be dropped on this page." : error instanceof Error ? error.message : String(error);
+      if (this.page.state.view === "calls") this.page.notice(reason);
       if (!(error instanceof DataError)) throw error;
     } finally {
-      this.take.disabled = false;
+      if (this.asking === asking) this.take.disabled = false;
     }
   }
 
-  /** @param {any} given a trace, as it was parsed @throws {Error} naming what is wrong with it */
+  /** Shows a trace of a file. @param {any} given as it was parsed @throws {Error} naming what is wrong with it */
   open(given) {
     const trace = new Trace(given);
+    this.asking?.abort();
+    this.take.disabled = false;
+    this.#show(trace);
+  }
+
+  /** @param {Trace} trace */
+  #show(trace) {
     this.trace = trace;
     const left = trace.leftOut > 0 ? ` ${plural(trace.leftOut, "older operation")} left out.` : "";
     setText(
       this.about,
-      `${trace.start === "" ? "A recording" : `Recorder of ${trace.start.slice(0, 19).replace("T", " ")} UTC`}: ${plural(trace.operations.length, "operation")} of ${plural(trace.calls.length, "call")} over ${time("ns", trace.to - trace.from)}.${left}${trace.caveat === "" ? "" : ` ${trace.caveat[0].toUpperCase()}${trace.caveat.slice(1)}.`}`,
+      `${trace.start === "" ? "A recording" : `Recorded from ${trace.start.slice(0, 19).replace("T", " ")} UTC on`}: ${plural(trace.operations.length, "operation")} of ${plural(trace.calls.length, "call")}${trace.hasEnds ? ` over ${time("ns", trace.to - trace.from)}` : ""}.${left}${trace.caveat === "" ? "" : ` ${trace.caveat[0].toUpperCase()}${trace.caveat.slice(1)}.`}`,
     );
     this.#showTracks();
     this.map.show(trace);

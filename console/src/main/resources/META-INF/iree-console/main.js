@@ -84,7 +84,7 @@ function show(view, begins = true) {
   }
   byId("skip").setAttribute("href", `#${view}-view`);
   document.title = `${TITLES[view]} · iree4j console`;
-  page.notice(begins ? whyNot(view === "explore" ? "ireelab" : "iree") : "");
+  page.notice(begins && !(view === "calls" && calls.trace) ? whyNot(view === "explore" ? "ireelab" : "iree") : "");
   page.save();
   if (view !== "explore") explore.transport.pause();
   if (view !== "live") live.stop();

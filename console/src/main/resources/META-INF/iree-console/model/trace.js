@@ -13,7 +13,7 @@ export const PARTS = [
 ];
 
 const FORMAT = "iree4j trace 1";
-const MOST = { operations: 100_000, names: 100_000, text: 10_000, rows: 64, links: 20 };
+const MOST = { operations: 100_000, names: 100_000, text: 10_000, remark: 300, inProgress: 100, waits: 64, tracks: 200, rows: 64, links: 20 };
 const ENDED = 0;
 const REASONS = ["when it was submitted", "after a signal", "behind another in its queue", "when there was memory"];
 
@@ -45,7 +45,7 @@ export class Trace {
       return {
         number, name: named(ops.name[i]), queue: named(ops.queue[i]), thread: ops.thread[i], call: ops.call[i], function: named(ops.function[i]),
         start, parts, end: start + sum(parts), hasEnded, after: null, ready: ops.ready[i],
-        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number]?.text ?? ""), waits: pointsOf(remarks[number]?.waits), row: 0,
+        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number]?.text ?? "").slice(0, MOST.remark), waits: pointsOf(remarks[number]?.waits), row: 0,
       };
     });
     this.byNumber = new Map(this.operations.map((op) => [op.number, op]));
@@ -57,14 +57,14 @@ export class Trace {
       parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, operations: ofCalls.get(number) ?? [],
     }));
     this.callByNumber = new Map(this.calls.map((call) => [call.number, call]));
-    this.inProgress = (Array.isArray(given.inProgress) ? given.inProgress : []).map((each) => each ?? {}).map((each) => ({
+    this.inProgress = (Array.isArray(given.inProgress) ? given.inProgress : []).slice(0, MOST.inProgress).map((each) => each ?? {}).map((each) => ({
       call: Number(each.call), program: String(each.program), function: String(each.function), state: String(each.state), age: Number(each.age), waits: pointsOf(each.waits),
     }));
     // What hangs may have been submitted long before; it is drawn from the beginning.
     const ended = this.operations.filter((op) => op.hasEnded);
-    const isEmpty = this.operations.length === 0;
-    this.from = isEmpty ? 0 : least(ended.length > 0 ? ended : this.operations, (op) => op.start);
-    this.to = isEmpty ? 1 : Math.max(this.from + 1, most(this.operations, (op) => op.end));
+    this.hasEnds = ended.length > 0;
+    this.from = this.operations.length === 0 ? 0 : least(this.hasEnds ? ended : this.operations, (op) => op.start);
+    this.to = Math.max(this.from + 1, most(this.operations, (op) => op.end));
     for (const op of this.operations) {
       if (!op.hasEnded && op.end <= op.start) op.end = this.to;
     }
@@ -88,8 +88,10 @@ export class Trace {
    */
   tracks(by) {
     const label = { queue: (op) => op.queue, thread: (op) => (op.thread === 0 ? "unknown thread" : `thread ${op.thread}`), function: (op) => op.function || "no call" }[by];
-    return [...Map.groupBy(this.operations, label)]
-      .sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
+    const all = [...Map.groupBy(this.operations, label)].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+    const others = all.splice(MOST.tracks).flatMap(([, operations]) => operations);
+    if (others.length > 0) all.push(["others", others]);
+    return all
       .map(([name, all]) => {
         const operations = all.toSorted((a, b) => a.start - b.start || a.number - b.number);
         const ends = [];
@@ -104,14 +106,14 @@ export class Trace {
   }
 
   /**
-   * The operations that a call's time hangs on: its own, and before them the one of another call, or of none, that the
-   * first of them began after.
+   * The critical path of a call: operations of the call, each of which began after the one before, and as its first the
+   * operation from outside the call after which the call's part of the path began.
    *
    * @param {Call} call
    * @returns {Operation[]}
    */
   pathOf(call) {
-    const ended = call.operations.filter((op) => sum(op.parts) > 0 || op.hasEnded);
+    const ended = call.operations.filter((op) => op.hasEnded && op.reason !== "");
     const path = new Set();
     let op = ended.reduce((last, each) => (last === null || each.end > last.end ? each : last), /** @type {Operation | null} */ (null));
     while (op !== null && !path.has(op)) {
@@ -121,7 +123,7 @@ export class Trace {
     return [...path].reverse();
   }
 
-  /** Whether an operation has a text, in small letters, in what is known of it; a number is that of an operation or call. */
+  /** Whether a text, in small letters, is in a name of an operation; a number is the number of an operation or of its call. */
   static matches(op, text) {
     if (/^#?\d+$/.test(text)) return op.number === Number(text.replace("#", "")) || (!text.startsWith("#") && op.call === Number(text));
     return [op.name, op.function, op.queue, op.remark].some((each) => each.toLowerCase().includes(text));
@@ -159,22 +161,24 @@ export class Trace {
   /**
    * How a call in progress hangs on a signal: the points and operations in between, the last the missing signal.
    *
-   * @returns {{text: string, missing?: boolean}[]} empty for a call that waits for nothing
+   * @returns {{text: string, missing?: boolean}[]} empty where no signal is known to be missing
    */
   chainOf(open) {
-    const links = [{ text: `call ${open.call} of ${open.function}` }];
-    let [wait] = open.waits;
-    if (!wait) return [];
     const seen = new Set();
-    while (wait && links.length < MOST.links) {
-      const op = this.byNumber.get(wait.signaller);
-      links.push(wait.signaller === 0 ? { text: wait.point, missing: true } : { text: wait.point });
-      if (wait.signaller !== 0) links.push({ text: op ? `${op.name} #${op.number} on ${op.queue}` : `operation #${wait.signaller}` });
-      if (!op || seen.has(op)) break;
-      seen.add(op);
-      wait = op.waits.find((each) => each.signaller === 0) ?? op.waits[0];
-    }
-    return links;
+    const follow = (waits, links) => {
+      const missing = waits.find((each) => each.signaller === 0);
+      if (missing) return [{ text: missing.point, missing: true }];
+      for (const { point, signaller } of links < MOST.links ? waits : []) {
+        const op = this.byNumber.get(signaller);
+        if (!op || seen.has(op)) continue;
+        seen.add(op);
+        const rest = follow(op.waits, links + 1);
+        if (rest.length > 0) return [{ text: point }, { text: `${op.name} #${op.number} on ${op.queue}` }, ...rest];
+      }
+      return [];
+    };
+    const links = follow(open.waits, 0);
+    return links.length === 0 ? [] : [{ text: `call ${open.call} of ${open.function}` }, ...links];
   }
 
   /** The first operation of a track that may be in sight from a time on. */
@@ -192,7 +196,7 @@ const most = (all, of) => all.reduce((found, each) => Math.max(found, of(each)),
 
 const least = (all, of) => all.reduce((found, each) => Math.min(found, of(each)), Infinity);
 
-const pointsOf = (waits) => (Array.isArray(waits) ? waits : []).map((each) => ({ point: String(each?.point), signaller: Number(each?.signaller ?? 0) }));
+const pointsOf = (waits) => (Array.isArray(waits) ? waits : []).slice(0, MOST.waits).map((each) => ({ point: String(each?.point).slice(0, MOST.remark), signaller: Number(each?.signaller ?? 0) }));
 
 function texts(given, what) {
   if (!Array.isArray(given) || given.length > MOST.names) throw new Error(`'${what}' is not a list of at most ${MOST.names} texts`);

@@ -92,8 +92,10 @@ function runOf(text) {
   try {
     parsed = parseRun(text);
   } catch (error) {
+    if (/"format"\s*:\s*"iree4j trace/.test(text)) throw new Error(`the trace is damaged: ${error.message}`);
     if (/"ops"\s*:\s*\[/.test(text)) throw new Error(`the run is damaged: ${error.message}`);
     return null; // YAML may begin so too; the server says what is wrong with it
   }
+  if (String(parsed?.format).startsWith("iree4j trace") && !isTrace(parsed)) throw new Error(`this is a trace of another version, '${String(parsed.format).slice(0, 60)}': export it with the version of this page`);
   return parsed !== null && typeof parsed === "object" && ("ops" in parsed || isTrace(parsed)) ? parsed : null;
 }

@@ -80,8 +80,9 @@ export class TraceTracks {
     this.path = path;
     if (call !== null) {
       const from = Math.max(this.trace.from, [...path].reduce((least, op) => Math.min(least, op.start), call.start));
-      const room = (call.end - from) * 0.15 + 100;
-      this.look(from - room, call.end - from + 2 * room);
+      const end = call.hasEnded ? call.end : this.trace.to;
+      const room = (end - from) * 0.15 + 100;
+      this.look(from - room, end - from + 2 * room);
       this.#scrollTo([...path].at(-1) ?? call.operations[0]);
     }
     this.draw();
@@ -189,7 +190,8 @@ export class TraceTracks {
       pen.strokeStyle = colours.bad;
       pen.setLineDash([4, 3]);
       pen.lineWidth = 1.5;
-      pen.strokeRect(left + 0.5, top + 0.5, right - left - 1, height - 1);
+      const seen = Math.max(-5, left);
+      pen.strokeRect(seen + 0.5, top + 0.5, Math.min(right, width + 5) - seen - 1, height - 1);
       pen.setLineDash([]);
     } else {
       let at = op.start;
@@ -225,7 +227,9 @@ export class TraceTracks {
     pen.lineWidth = 1;
     pen.beginPath();
     const { from } = this.trace;
-    for (let at = from + Math.ceil((this.from - from) / step) * step; at <= this.to; at += step) {
+    const first = Math.ceil((this.from - from) / step);
+    for (let i = 0; i <= width && from + (first + i) * step <= this.to; i++) {
+      const at = from + (first + i) * step;
       const left = Math.round(x(at)) + 0.5;
       pen.moveTo(left, AXIS - 6);
       pen.lineTo(left, height);

@@ -50,7 +50,8 @@ public interface InvocationOperations {
 
     /**
      * Starts the specification of a call of a previously located function, for callers that first upload inputs into
-     * memory of the function's program.
+     * memory of the function's program. Of a program with several contexts, the context with the fewest calls makes the
+     * call, which need not be the context of the function.
      *
      * @param function the function, see {@link Programs#locate(String, String, String)}
      * @return the specification of the call; version and device are already determined by the function

@@ -148,10 +148,11 @@ public final class InvocationService implements InvocationOperations {
 
     private Results callHere(
             LoadedProgram program, ProgramFunction function, @Nullable Duration timeout, @Nullable Object[] inputs) {
-        LoadedProgram.Chosen chosen = program.choose(function);
         CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), timeout);
+        LoadedProgram.Chosen chosen = null;
         Results results;
         try {
+            chosen = program.choose(function);
             results = chosen.function().invoke(inputs);
         } catch (IreeException e) {
             throw here.failed(e);
@@ -159,7 +160,9 @@ public final class InvocationService implements InvocationOperations {
             here.end();
             throw e;
         } finally {
-            chosen.end();
+            if (chosen != null) {
+                chosen.end();
+            }
         }
         here.end();
         return results;

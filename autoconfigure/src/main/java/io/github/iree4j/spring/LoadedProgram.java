@@ -83,7 +83,7 @@ public final class LoadedProgram {
     /**
      * Chooses the instance for a call about to be made: the located instance, unless an instance on the same devices,
      * where the inputs may be, has fewer calls. Calls of other threads for which an instance has been chosen count at
-     * once, so that no call waits for an instance while another instance is idle.
+     * once, so that no call begins to wait for an instance while another instance is idle.
      *
      * @param located the function of an instance, which may have been located long before
      */
@@ -108,8 +108,10 @@ public final class LoadedProgram {
                     least = load;
                 }
             }
+            ProgramFunction function =
+                    best == first ? located : instances.get(best).function(located.fullName());
             if (chosen.compareAndSet(best, seen, seen + 1)) {
-                return new Chosen(best == first ? located : instances.get(best).function(located.fullName()), best);
+                return new Chosen(function, best);
             }
         }
     }

@@ -95,7 +95,7 @@ class LoadedProgramTests {
     }
 
     @Test
-    void callsWithoutAThreadAreMadeByIdleInstances() {
+    void callsWithoutAThreadAreMadeByIdleInstances() throws Exception {
         LocatedFunction early = programs.locate("gate.pass");
         List<Future<Results>> calls = new ArrayList<>();
         for (int i = 0; i < CONTEXTS; i++) {
@@ -103,7 +103,9 @@ class LoadedProgramTests {
         }
         assertThat(early.program().instances()).extracting(Program::activeCalls).containsOnly(1);
         gate.countDown();
-        calls.forEach(each -> each.resultNow().close());
+        for (Future<Results> each : calls) {
+            each.get().close();
+        }
     }
 
     /** A choice counts before the chosen instance knows of the call. */

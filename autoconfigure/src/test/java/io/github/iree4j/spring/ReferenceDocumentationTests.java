@@ -8,7 +8,6 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.iree4j.spring.metrics.IreeMeters;
 import io.github.iree4j.spring.observation.DefaultInvocationObservationConvention;
 import io.github.iree4j.spring.observation.IreeObservationDocumentation;
-import io.github.iree4j.spring.serving.ValueRange;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import java.io.IOException;
@@ -334,9 +333,6 @@ class ReferenceDocumentationTests {
             Type last = generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1];
             Class<?> element = rawOf(last);
             return raw == Map.class ? describe(last, element) : "list";
-        }
-        if (raw == ValueRange.class) {
-            return "range";
         }
         return Map.<Class<?>, String>of(
                         boolean.class, "boolean",

@@ -169,9 +169,9 @@ public final class Explanation {
         return graph.hasEnded(operation) == Known.YES ? "" : unended(operation);
     }
 
-    /** Returns the calls in progress when the recording was taken, the oldest first. */
-    List<OpenCalls.Waiting> inProgress() {
-        return calls.waiting(graph);
+    /** Returns the oldest calls in progress when the recording was taken, the oldest first. */
+    List<OpenCalls.Waiting> inProgress(int most) {
+        return calls.waiting(graph, most);
     }
 
     private String unended(RecordedOperation operation) {

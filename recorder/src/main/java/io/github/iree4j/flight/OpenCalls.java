@@ -60,9 +60,10 @@ final class OpenCalls {
     /** A call in progress, with the points awaited. */
     record Waiting(FlightEvent.Call call, List<Awaited> waits) {}
 
-    /** Returns the calls, the oldest first. */
-    List<Waiting> waiting(OperationGraph graph) {
+    /** Returns the oldest calls, the oldest first. */
+    List<Waiting> waiting(OperationGraph graph, int most) {
         return calls.stream()
+                .limit(most)
                 .map(call -> new Waiting(
                         call,
                         call.waits().stream()
@@ -79,7 +80,7 @@ final class OpenCalls {
     /** Returns lines about the oldest calls, with the signallers of the points awaited. */
     List<String> explain(OperationGraph graph, int most) {
         List<String> lines = new ArrayList<>();
-        for (Waiting each : waiting(graph).subList(0, Math.min(most, calls.size()))) {
+        for (Waiting each : waiting(graph, most)) {
             FlightEvent.Call call = each.call();
             lines.add("call %d of %s of program '%s' for %s, %s"
                     .formatted(

@@ -3,17 +3,21 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.RecordedCalls.Call;
 import io.github.iree4j.flight.RecordedCalls.Part;
 import io.github.iree4j.status.Known;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A recording as the console's view of calls shows it: the operations with the parts of their times and the operation
  * each began after, the calls with the parts of their times, and the calls in progress. JSON, in columns: an array for
  * each property of the operations and of the calls, since a recording has tens of thousands of both.
  *
- * <p>Times are nanoseconds since the recorder was opened, durations are nanoseconds.
+ * <p>Times are nanoseconds since the earliest exported time, as browsers have 53 bits; durations are nanoseconds.
  */
 final class TraceExport {
     /** The first property of the JSON, by which readers know the format and its version. */
@@ -26,52 +30,83 @@ final class TraceExport {
 
     private final OperationGraph graph;
     private final Explanation explanation;
+    private final int most;
     private final Map<String, Integer> names = new LinkedHashMap<>(); // of operations, functions and queues
     private final StringBuilder text = new StringBuilder();
 
     TraceExport(OperationGraph graph) {
+        this(graph, MOST);
+    }
+
+    /**
+     * Creates an export.
+     *
+     * @param most the most operations; besides, all operations that are not known to have ended
+     */
+    TraceExport(OperationGraph graph, int most) {
         this.graph = graph;
         this.explanation = new Explanation(graph);
+        this.most = most;
+    }
+
+    /**
+     * An operation.
+     *
+     * @param begin of its times: a bound of the end may precede the recorded submission
+     * @param decisive the dependency available last; null for an operation that was not issued
+     */
+    private record Row(
+            RecordedOperation operation,
+            long begin,
+            Explanation.Times times,
+            @Nullable Dependency decisive) {
+        long ready() {
+            return decisive == null ? begin : decisive.available();
+        }
     }
 
     String json() {
-        List<RecordedOperation> all = graph.operations();
-        int leftOut = Math.max(0, all.size() - MOST);
-        List<RecordedOperation> operations = all.subList(leftOut, all.size());
+        List<Row> rows = rows();
+        Set<Long> exported = new HashSet<>();
+        rows.forEach(each -> exported.add(each.operation().number()));
         RecordedCalls recorded = new RecordedCalls(graph, explanation);
-        long since = leftOut == 0 ? Long.MIN_VALUE : operations.getFirst().submittedAt();
-        List<Call> calls =
-                recorded.all().stream().filter(each -> each.begin() >= since).toList();
+        List<Call> calls = recorded.all().stream()
+                .filter(call -> call.operations().stream().allMatch(each -> exported.contains(each.number())))
+                .toList();
+        long origin = rows.stream().mapToLong(Row::begin).min().orElse(0);
         FlightRecording.Header header = graph.recording().header();
         text.append("{\"format\":\"")
                 .append(FORMAT)
                 .append("\",\"start\":\"")
-                .append(header.start())
+                .append(header.start().plusNanos(origin))
                 .append("\",\"leftOut\":")
-                .append(leftOut)
+                .append(graph.operations().size() - rows.size())
                 .append(",\"caveat\":");
         JsonText.quote(recorded.caveat(), text);
         text.append(",\n\"operations\":{");
-        column("number", operations, RecordedOperation::number, true);
-        column("name", operations, each -> name(each.name()));
-        column("queue", operations, each -> name(explanation.queue(each)));
-        column("thread", operations, each -> each.submitted.thread());
-        column("call", operations, RecordedOperation::call);
-        column("function", operations, each -> name(each.function()));
-        column("submitted", operations, this::submitted);
-        column("waiting", operations, each -> explanation.times(each).waiting());
-        column("memory", operations, each -> explanation.times(each).memory());
-        column("queued", operations, each -> explanation.times(each).queue());
-        column("running", operations, each -> explanation.times(each).running());
-        column("ended", operations, each -> graph.hasEnded(each).ordinal());
-        column("after", operations, this::after);
-        column("ready", operations, this::ready);
-        column("reason", operations, this::reason);
+        column("number", rows, each -> each.operation().number(), true);
+        column("name", rows, each -> name(each.operation().name()));
+        column("queue", rows, each -> name(explanation.queue(each.operation())));
+        column("thread", rows, each -> each.operation().submitted.thread());
+        column("call", rows, each -> each.operation().call());
+        column("function", rows, each -> name(each.operation().function()));
+        column("submitted", rows, each -> each.begin() - origin);
+        column("waiting", rows, each -> each.times().waiting());
+        column("memory", rows, each -> each.times().memory());
+        column("queued", rows, each -> each.times().queue());
+        column("running", rows, each -> each.times().running());
+        column("ended", rows, each -> graph.hasEnded(each.operation()).ordinal());
+        column("after", rows, this::after);
+        column("ready", rows, each -> each.ready() - origin);
+        column(
+                "reason",
+                rows,
+                each -> each.decisive() == null ? -1 : each.decisive().kind().ordinal());
         text.append("},\n\"calls\":{");
         column("number", calls, Call::number, true);
         column("function", calls, each -> name(each.function()));
-        column("begin", calls, Call::begin);
-        column("end", calls, Call::end);
+        column("begin", calls, each -> each.begin() - origin);
+        column("end", calls, each -> each.end() - origin);
         column("waiting", calls, each -> each.parts()[Part.WAITING.ordinal()]);
         column("memory", calls, each -> each.parts()[Part.MEMORY.ordinal()]);
         column("queued", calls, each -> each.parts()[Part.QUEUE.ordinal()]);
@@ -79,7 +114,7 @@ final class TraceExport {
         column("host", calls, each -> each.parts()[Part.HOST.ordinal()]);
         column("ended", calls, each -> each.hasEnded().ordinal());
         text.append("},\n\"remarks\":{");
-        remarks(operations);
+        remarks(rows);
         text.append("},\n\"inProgress\":[");
         inProgress();
         text.append("],\n\"names\":[");
@@ -90,6 +125,21 @@ final class TraceExport {
             separator = ",";
         }
         return text.append("]}\n").toString();
+    }
+
+    /** Returns the latest operations, and before them the operations not known to have ended: others may hang on these. */
+    private List<Row> rows() {
+        List<RecordedOperation> all = graph.operations();
+        int latest = Math.max(0, all.size() - most);
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            RecordedOperation each = all.get(i);
+            if (i >= latest || graph.hasEnded(each) != Known.YES) {
+                long begin = Math.min(each.submittedAt(), graph.end(each));
+                rows.add(new Row(each, begin, explanation.times(each), graph.decisive(each)));
+            }
+        }
+        return rows;
     }
 
     private int name(String name) {
@@ -110,35 +160,17 @@ final class TraceExport {
         text.append(']');
     }
 
-    /** Returns the begin of an operation's times: a bound of the end may precede the recorded submission. */
-    private long submitted(RecordedOperation operation) {
-        return explanation.isEndKnown(operation)
-                ? Math.min(operation.submittedAt(), graph.end(operation))
-                : operation.submittedAt();
-    }
-
     /** Returns the number of the operation before on the critical path to an operation; 0 where the path begins. */
-    private long after(RecordedOperation operation) {
-        RecordedOperation before = CriticalPath.before(graph, operation);
+    private long after(Row row) {
+        RecordedOperation before = CriticalPath.before(graph, row.operation());
         return before == null ? 0 : before.number();
     }
 
-    /** Returns when the decisive dependency was available; the submission for an operation that was not issued. */
-    private long ready(RecordedOperation operation) {
-        Dependency decisive = graph.decisive(operation);
-        return decisive == null ? submitted(operation) : decisive.available();
-    }
-
-    /** Returns the kind of the decisive dependency; -1 for an operation that was not issued. */
-    private long reason(RecordedOperation operation) {
-        Dependency decisive = graph.decisive(operation);
-        return decisive == null ? -1 : decisive.kind().ordinal();
-    }
-
     /** Writes how each failed operation failed, and the state of each operation not known to have ended, by number. */
-    private void remarks(List<RecordedOperation> operations) {
+    private void remarks(List<Row> rows) {
         String separator = "";
-        for (RecordedOperation each : operations) {
+        for (Row row : rows) {
+            RecordedOperation each = row.operation();
             String remark = explanation.remark(each);
             if (!remark.isEmpty()) {
                 text.append(separator).append("\n\"").append(each.number()).append("\":{\"text\":");
@@ -165,9 +197,8 @@ final class TraceExport {
     }
 
     private void inProgress() {
-        List<OpenCalls.Waiting> calls = explanation.inProgress();
         String separator = "";
-        for (OpenCalls.Waiting each : calls.subList(0, Math.min(MOST_IN_PROGRESS, calls.size()))) {
+        for (OpenCalls.Waiting each : explanation.inProgress(MOST_IN_PROGRESS)) {
             text.append(separator).append("\n{\"call\":");
             separator = ",";
             text.append(each.call().call()).append(",\"program\":");

@@ -191,11 +191,10 @@ public final class ServedModels {
         LoadedProgram loaded = loaded(program, version, limit);
         String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
         checkOnce(program, loaded, function);
+        LocatedFunction located = programs.locate(program + "." + function, version, null);
+        checkListed(model, located, ranges.getOrDefault(program, Map.of()));
         return new Served(
-                model,
-                programs.locate(program + "." + function, version, null),
-                strings.getOrDefault(program, Set.of()),
-                ranges.getOrDefault(program, Map.of()));
+                model, located, strings.getOrDefault(program, Set.of()), ranges.getOrDefault(program, Map.of()));
     }
 
     private LoadedProgram loaded(String program, @Nullable String version, Duration limit) {
@@ -280,6 +279,17 @@ public final class ServedModels {
         addPossibleStrings(function.arguments(), "input", names);
         addPossibleStrings(function.results(), "output", names);
         return names;
+    }
+
+    /** Rejects variants of programs with ranges of values: inputs of a variant may have names without a range. */
+    private static void checkListed(String model, LocatedFunction located, Map<String, ValueRange> ranges) {
+        ProgramFunction function = located.function();
+        if (!ranges.isEmpty() && !function.program().functions().contains(function)) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "model '%s' is a variant of another function, for which ranges of values are declared; ask for that function"
+                            .formatted(Datatype.shortened(model)));
+        }
     }
 
     /**

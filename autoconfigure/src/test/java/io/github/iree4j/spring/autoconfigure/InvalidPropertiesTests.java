@@ -347,6 +347,16 @@ class InvalidPropertiesTests {
                 "There is no program of that name; there are [adder].",
                 "adder=add",
                 "iree.serving.ranges.ader.input0=0..3");
+        assertServedInvalid( // as an environment variable has it
+                "iree.serving.ranges.adder.input.ids",
+                "has no input of that name that takes whole numbers; it has [input0, input1]",
+                "adder=add",
+                "iree.serving.ranges.adder.input.ids=0..3");
+        assertServedInvalid(
+                "iree.serving.ranges.adder.input0",
+                "'0-3' is no range of whole numbers such as 0..30521",
+                "adder=add",
+                "iree.serving.ranges.adder.input0=0-3");
     }
 
     @ParameterizedTest

@@ -154,14 +154,39 @@ class ValueRangeTests {
         }
     }
 
+    @Test
+    void theSameHoldsForTheGenerateExtensionAndForTypedContents() throws Exception {
+        HttpResponse<String> generated = http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/values.echo_ui8/generate"))
+                        .POST(BodyPublishers.ofString("{\"x\": [7, 201]}"))
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(generated.statusCode()).as(generated.body()).isEqualTo(400);
+        assertThat(generated.body()).contains("element 1 of input 'x' is 201");
+        GrpcClient client = new GrpcClient(grpc.getPort());
+        Status typed = client.refused(
+                "ModelInfer",
+                client.inference("values.echo_ui8")
+                        .typed("x", "UINT8", List.of(2L), "uint_contents", List.of(7, 201))
+                        .encoded());
+        client.close();
+        assertThat(typed.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(typed.getDescription()).contains("element 1 of input 'x' is 201");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "echo_ui8, UINT8, 200, 200",
         "echo_ui8, UINT8, 201, 400",
         "echo_si8, INT8, -3, 200",
         "echo_si8, INT8, -4, 400",
+        "echo_ui16, UINT16, 200, 200",
+        "echo_ui16, UINT16, 65535, 400",
+        "echo_i64, INT64, 200, 200",
+        "echo_i64, INT64, -4294967296, 400",
+        "echo_ui64, UINT64, 200, 200",
         "echo_ui64, UINT64, 18446744073709551615, 400",
-        "echo_f32, FP32, 1, 400",
+        "echo_f32, FP32, 1000, 200", // an input of the same name, of another function
     })
     void valuesAreComparedAsTheirTypeHasThem(String function, String datatype, String value, int status)
             throws Exception {

@@ -59,10 +59,11 @@ public final class IreeServingAutoConfiguration {
     @ConditionalOnMissingBean
     ServedModels ireeServedModels(
             Programs programs, IreeServingProperties properties, ObjectProvider<ApplicationAvailability> availability) {
-        return new ServedModels(programs, properties.functions(), properties.strings(), properties.ranges(), () -> {
-            ApplicationAvailability known = availability.getIfAvailable();
-            return known == null || known.getReadinessState() == ReadinessState.ACCEPTING_TRAFFIC;
-        });
+        return new ServedModels(
+                programs, properties.functions(), properties.strings(), properties.valueRanges(), () -> {
+                    ApplicationAvailability known = availability.getIfAvailable();
+                    return known == null || known.getReadinessState() == ReadinessState.ACCEPTING_TRAFFIC;
+                });
     }
 
     @Bean

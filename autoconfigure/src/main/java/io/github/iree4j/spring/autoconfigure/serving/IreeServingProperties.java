@@ -6,6 +6,7 @@ import io.github.iree4j.spring.serving.ValueRange;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -35,7 +36,7 @@ public record IreeServingProperties(
         @DefaultValue("false") boolean repository,
         @DefaultValue Map<String, String> functions,
         @DefaultValue Map<String, Set<String>> strings,
-        @DefaultValue Map<String, Map<String, ValueRange>> ranges,
+        @DefaultValue Map<String, Map<String, String>> ranges,
         @DefaultValue Grpc grpc) {
 
     /**
@@ -82,6 +83,20 @@ public record IreeServingProperties(
             throw new InvalidConfigurationPropertyValueException(
                     "iree.serving.max-wait", maxWait, "It must not be negative.");
         }
+    }
+
+    /** Returns the ranges of values, by module name and input name. */
+    Map<String, Map<String, ValueRange>> valueRanges() {
+        Map<String, Map<String, ValueRange>> all = new TreeMap<>();
+        ranges.forEach((module, inputs) -> inputs.forEach((input, range) -> {
+            try {
+                all.computeIfAbsent(module, unused -> new TreeMap<>()).put(input, ValueRange.of(range));
+            } catch (IllegalArgumentException e) {
+                throw new InvalidConfigurationPropertyValueException(
+                        "iree.serving.ranges.%s.%s".formatted(module, input), range, e.getMessage() + ".");
+            }
+        }));
+        return all;
     }
 
     ServingOptions options(IreeHttpProperties http, int requests) {

@@ -31,7 +31,7 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
     ServedNamesCheck(IreeServingProperties properties, Programs programs) {
         this.functions = properties.functions();
         this.strings = properties.strings();
-        this.ranges = properties.ranges();
+        this.ranges = properties.valueRanges();
         this.programs = programs;
     }
 

@@ -76,7 +76,8 @@ class NativeLibraryTest {
     @Test
     void jniIsUsedCorrectly() throws Exception {
         List<String> command = probeCommand(Exercise.class, "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
-        assertThat(output(command)).endsWith("done\n").doesNotContain("WARNING").doesNotContain("FATAL");
+        // The JVM may also report, at any moment, that this library has handlers of signals: kernels may fail.
+        assertThat(output(command)).contains("done\n").doesNotContain("WARNING").doesNotContain("FATAL");
     }
 
     private static String probe(String... flags) throws Exception {

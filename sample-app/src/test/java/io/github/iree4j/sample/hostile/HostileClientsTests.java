@@ -63,6 +63,9 @@ class HostileClientsTests {
             }
             long before = sample.peakMemory();
             HostileClients operator = new HostileClients(sample.managementPort());
+            if (stack.equals("servlet")) {
+                assertThat(operator.get("/actuator/prometheus")).contains("tomcat_connections_current_connections{");
+            }
             String idle = live(operator);
             String said;
             boolean alive;

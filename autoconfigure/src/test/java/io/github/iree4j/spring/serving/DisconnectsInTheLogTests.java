@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,6 +97,7 @@ class DisconnectsInTheLogTests {
                 "v2/models/add/infer    | Content-Length: 13                                               | {\"inputs\": 1}",
                 "v2/models/none/infer   | Content-Length: 1000                                             | {\"inputs\": [",
                 "own                    | Content-Length: 1000                                             | {\"shape\": [",
+                "plain                  | Content-Length: 1000                                             | {\"shape\": [",
             })
     void aClientThatGoesIsALineAtMost(String path, String headers, String body, CapturedOutput output)
             throws IOException {
@@ -125,6 +127,11 @@ class DisconnectsInTheLogTests {
 
     @RestController
     static class Own {
+        @PostMapping("/plain")
+        int size(@RequestBody Map<String, Object> body) {
+            return body.size();
+        }
+
         @PostMapping("/own")
         String rank(@RequestBody Tensor tensor) {
             return tensor.shape().toString();

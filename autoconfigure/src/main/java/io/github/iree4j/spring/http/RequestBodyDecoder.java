@@ -7,18 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.Subscription;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.codec.AbstractDataBufferDecoder;
 import org.springframework.core.codec.DecodingException;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.util.MimeType;
 import reactor.core.publisher.Flux;
@@ -87,33 +84,20 @@ abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
             BodyLimits limits,
             Function<Flux<DataBuffer>, Mono<Tensor>> decoder) {
         AtomicLong last = new AtomicLong(limits.now());
-        AtomicReference<Subscription> arriving = new AtomicReference<>();
-        Flux<DataBuffer> counted = Flux.from(buffers)
-                .doOnSubscribe(arriving::set)
-                .onErrorMap(failure -> incomplete(failure, arriving.get()))
-                .doOnNext(buffer -> {
-                    last.setRelease(limits.now());
-                    try {
-                        body.received(buffer.readableByteCount());
-                    } catch (RuntimeException e) {
-                        DataBufferUtils.release(buffer);
-                        throw e;
-                    }
-                });
+        Flux<DataBuffer> counted = Flux.from(buffers).doOnNext(buffer -> {
+            last.setRelease(limits.now());
+            try {
+                body.received(buffer.readableByteCount());
+            } catch (RuntimeException e) {
+                DataBufferUtils.release(buffer);
+                throw e;
+            }
+        });
         Mono<Long> silence = Flux.interval(limits.timeout().dividedBy(LOOKS))
                 .filter(_ ->
                         limits.now() - last.getAcquire() >= limits.timeout().toNanos())
                 .next();
         return decoder.apply(counted).timeout(silence).onErrorMap(TimeoutException.class, body::tooSlow);
-    }
-
-    /**
-     * A client's fault: Spring would log an end of the connection as an error of the server. Without the cancellation,
-     * Netty would fail the body again after the answer, and Reactor would log the second failure as an error.
-     */
-    private static RefusedBody incomplete(Throwable failure, Subscription arriving) {
-        arriving.cancel();
-        return new RefusedBody(HttpStatus.BAD_REQUEST, "the body ends early", failure);
     }
 
     private Mono<Tensor> decoded(

@@ -2,7 +2,6 @@ package io.github.iree4j.spring.serving;
 
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
-import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerResponse;
 
 /** Netty's view of requests; usable only where Netty is {@linkplain ReactiveBody#IS_NETTY present}. */
@@ -14,10 +13,5 @@ final class NettyRequests {
     static boolean isAnswered(ServerHttpResponse response) {
         return ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent
                 && sent.hasSentHeaders();
-    }
-
-    /** Returns whether a failure reports a closed connection: Netty's exception is no IOException. */
-    static boolean isOfClosedConnection(Throwable failure) {
-        return failure instanceof AbortedException;
     }
 }

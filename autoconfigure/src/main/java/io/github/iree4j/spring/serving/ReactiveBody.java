@@ -53,17 +53,15 @@ final class ReactiveBody {
     }
 
     /**
-     * Reads the body of a request as a blocking stream, each part within a time limit. Empty if the client disconnects
-     * meanwhile: nobody is left to answer.
+     * Reads the body of a request as a blocking stream, each part within a time limit.
      */
     static <T> Mono<T> read(ServerHttpRequest request, Duration limit, Reader<T> reader) {
-        Mono<T> result = blocking(() -> {
+        return blocking(() -> {
             // Operators in between, such as timeout(), would drop buffers arriving after a cancellation unreleased.
             try (InputStream body = new TimedBody(request.getBody(), limit, Schedulers.parallel())) {
                 return reader.read(body);
             }
         });
-        return result.onErrorComplete(TimedBody.Gone.class);
     }
 
     /**

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import reactor.core.Disposable;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
@@ -41,15 +40,6 @@ final class TimedBody extends InputStream {
     private volatile long since; // when the current read began; 0 without a current read
     private volatile boolean late;
     private volatile boolean closed;
-
-    /** Reports a closed connection of the client: no answer is possible. */
-    static final class Gone extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        Gone(Throwable cause) {
-            super("the client has closed the connection", cause);
-        }
-    }
 
     /**
      * Creates a body.
@@ -125,12 +115,6 @@ final class TimedBody extends InputStream {
         int read;
         try {
             read = body.read(target, offset, Math.min(wanted, PART));
-        } catch (RuntimeException e) {
-            Throwable cause = Exceptions.unwrap(e);
-            if (cause instanceof IOException || ReactiveBody.IS_NETTY && NettyRequests.isOfClosedConnection(cause)) {
-                throw new Gone(cause);
-            }
-            throw e;
         } finally {
             since = 0;
         }

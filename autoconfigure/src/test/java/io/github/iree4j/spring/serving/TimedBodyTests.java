@@ -7,17 +7,13 @@ import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
-import reactor.netty.channel.AbortedException;
 
 /** Bodies as streams that are limited in time. */
 @Timeout(60)
@@ -69,20 +65,6 @@ class TimedBodyTests {
             assertThatExceptionOfType(SocketTimeoutException.class)
                     .isThrownBy(body::read)
                     .withMessageContaining("in PT0.02S");
-        }
-    }
-
-    static List<Exception> endsOfConnections() {
-        return List.of(new IOException("reset"), new AbortedException("closed before it was read"));
-    }
-
-    @ParameterizedTest
-    @MethodSource("endsOfConnections")
-    void theEndOfTheConnectionIsDistinguished(Exception end) throws IOException {
-        Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc")), Flux.error(end));
-        try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
-            assertThat(body.readNBytes(3)).hasSize(3);
-            assertThatExceptionOfType(TimedBody.Gone.class).isThrownBy(body::read);
         }
     }
 }

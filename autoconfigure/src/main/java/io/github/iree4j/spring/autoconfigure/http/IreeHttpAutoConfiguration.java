@@ -1,9 +1,9 @@
 package io.github.iree4j.spring.autoconfigure.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.http.BodyFailures;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.DisconnectInterceptor;
-import io.github.iree4j.spring.http.GoneClients;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorDecoder;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
@@ -215,6 +215,12 @@ public final class IreeHttpAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnMissingBean
+        BodyFailures ireeBodyFailures() {
+            return new BodyFailures();
+        }
+
+        @Bean
         @ConditionalOnMissingBean(name = "ireeTensorCodecs")
         WebFluxConfigurer ireeTensorCodecs(IreeHttpProperties properties, BodyLimits limits) {
             return new WebFluxConfigurer() {
@@ -233,12 +239,6 @@ public final class IreeHttpAutoConfiguration {
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(NettyReactiveWebServerFactory.class)
         static class NettyConfiguration {
-
-            @Bean
-            @ConditionalOnMissingBean
-            GoneClients ireeGoneClients() {
-                return new GoneClients();
-            }
 
             @Bean
             @ConditionalOnMissingBean(name = "ireeUnreadResponses")

@@ -90,7 +90,7 @@ function show(view, begins = true) {
   if (view !== "live") live.stop();
   if (!begins) return;
   if (view === "explore") explore.draw();
-  ({ explore, live, calls })[view].start();
+  views[view].start();
 }
 
 const explore = new Explore(page, {
@@ -107,6 +107,8 @@ const live = new Live(byId("live-view"), page, {
     explore.open(run);
   },
 });
+
+const views = { explore, live, calls };
 
 for (const view of VIEWS) {
   byId(`${view}-tab`).addEventListener("click", (event) => {
@@ -151,7 +153,7 @@ document.addEventListener("keydown", (event) => {
   };
   const action = keys[event.key];
   if (action) action();
-  else if (!({ explore, live, calls })[page.state.view].key(event)) return;
+  else if (!views[page.state.view].key(event)) return;
   event.preventDefault();
 });
 
@@ -160,4 +162,4 @@ await findEndpoints();
 byId("live-tab").hidden = byId("calls-tab").hidden = isFile;
 show(isFile ? "explore" : page.state.view);
 // For scripts that measure; nothing on the page reads it.
-Object.assign(window, { ireeConsole: { explore, live, calls } });
+Object.assign(window, { ireeConsole: views });

@@ -7,7 +7,7 @@ import { drawArrows } from "./arrows.js";
 import { FrontierChips } from "./frontier-chips.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
 import { labelled, plural, time } from "./format.js";
-import { niceStep } from "./scale.js";
+import { addName, drawScale, plotIn, showTip, widthOf } from "./plot.js";
 
 const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
@@ -25,13 +25,7 @@ export class Lanes {
     this.actions = actions;
     this.explains = explains;
     this.chips = new FrontierChips();
-    this.canvas = h("canvas.lanes-canvas", { role: "img", "aria-label": "Lanes over time" });
-    this.names = h("div.lane-names");
-    this.body = h("div.lanes-body", {}, this.names, h("div.lanes-plot", {}, this.canvas));
-    // Scrolls, so the keyboard must reach it.
-    this.scroller = h("div.lanes-scroll", { tabindex: "0", role: "group", "aria-label": "Lanes, scrollable" }, this.body);
-    this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
-    box.replaceChildren(this.scroller, this.tip);
+    Object.assign(this, plotIn(box, "Lanes over time", "Lanes, scrollable"));
     this.schedule = null;
     this.at = 0;
     this.from = 0;
@@ -46,7 +40,6 @@ export class Lanes {
     this.scroller.addEventListener("scroll", () => this.draw());
     this.canvas.addEventListener("click", (event) => this.#click(event));
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
-    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     this.canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     new ResizeObserver(() => this.draw()).observe(box);
   }
@@ -72,9 +65,7 @@ export class Lanes {
       if (schedule.machines.length > 1 && lane.machine !== machine) {
         machine = lane.machine;
         const heading = h("span.lane-machine", {}, machine === "" ? "other hardware" : machine);
-        heading.style.top = `${top}px`;
-        heading.style.height = `${HEADING}px`;
-        this.names.append(heading);
+        addName(this.names, heading, top, HEADING);
         this.headings.push(top);
         top += HEADING;
       }
@@ -85,15 +76,12 @@ export class Lanes {
       const name = this.actions.pickHardware
         ? h("button.lane-name", { type: "button", title: `${lane.id}: faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.label)
         : h("span.lane-name", { title: lane.id }, lane.label);
-      name.style.top = `${top}px`;
-      name.style.height = `${height}px`;
-      this.names.append(name);
+      addName(this.names, name, top, height);
       top += height;
     }
     this.height = top + 6;
     this.body.style.height = `${this.height}px`;
-    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.label.length));
-    this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
+    this.names.style.setProperty("--names", widthOf(schedule.lanes.map((lane) => lane.label)));
     this.canvas.setAttribute(
       "aria-label",
       `Lanes over time: ${plural(schedule.operations.length, "operation")} on ${plural(schedule.lanes.length, "lane")}${schedule.machines.length > 1 ? ` of ${schedule.machines.length} machines` : ""} until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
@@ -231,21 +219,7 @@ export class Lanes {
 
   #drawScale(pen, width, height, x, colours) {
     const { schedule } = this;
-    const step = niceStep((this.to - this.from) / Math.max(2, width / 70), schedule.unit);
-    pen.strokeStyle = colours.line;
-    pen.lineWidth = 1;
-    pen.fillStyle = colours.muted;
-    pen.textAlign = "center";
-    pen.beginPath();
-    for (let tick = Math.ceil(this.from / step) * step; tick <= this.to; tick += step) {
-      const at = Math.round(x(tick)) + 0.5;
-      pen.moveTo(at, AXIS - 6);
-      pen.lineTo(at, height);
-      const label = time(schedule.unit, tick);
-      const half = pen.measureText(label).width / 2;
-      pen.fillText(label, Math.min(width - half - 1, Math.max(half + 1, at)), 9);
-    }
-    pen.stroke();
+    drawScale(pen, { from: this.from, to: this.to, unit: schedule.unit }, { width, height, axis: AXIS, apart: 70 }, x, colours);
     pen.fillStyle = colours.accent;
     for (const { tick } of schedule.annotations) {
       pen.beginPath();
@@ -358,13 +332,8 @@ export class Lanes {
 
   #hover(event) {
     const { op } = this.hit(event);
-    this.tip.hidden = op === null;
-    if (op === null) return;
     const { unit } = this.schedule;
-    this.tip.textContent = `${labelled(op.label, op.id)} · ${op.laneLabel} · ${time(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}${op.failure ? ` · ${op.failure}` : ""}`;
-    const box = this.scroller.getBoundingClientRect();
-    this.tip.style.left = `${Math.min(event.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4)}px`;
-    this.tip.style.top = `${event.clientY - box.top + 14}px`;
+    showTip(this, op === null ? "" : `${labelled(op.label, op.id)} · ${op.laneLabel} · ${time(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}${op.failure ? ` · ${op.failure}` : ""}`, event);
   }
 
   #wheel(event) {

@@ -3,7 +3,7 @@
 import { PARTS, Trace } from "../model/trace.js";
 import { h, penOf, styleOf } from "./dom.js";
 import { count, plural, time } from "./format.js";
-import { niceStep } from "./scale.js";
+import { addName, drawScale, plotIn, showTip, widthOf } from "./plot.js";
 
 const AXIS = 24; // height of the scale
 const ROOM = 360; // height that all tracks share while their rows are not too low
@@ -19,12 +19,7 @@ export class TraceTracks {
    */
   constructor(box, actions) {
     this.actions = actions;
-    this.canvas = h("canvas.lanes-canvas", { role: "img", "aria-label": "Operations over time" });
-    this.names = h("div.lane-names");
-    this.body = h("div.lanes-body", {}, this.names, h("div.lanes-plot", {}, this.canvas));
-    this.scroller = h("div.lanes-scroll", { tabindex: "0", role: "group", "aria-label": "Tracks, scrollable" }, this.body);
-    this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
-    box.replaceChildren(this.scroller, this.tip);
+    Object.assign(this, plotIn(box, "Operations over time", "Tracks, scrollable"));
     this.tracks = [];
     this.from = 0;
     this.to = 1;
@@ -37,7 +32,6 @@ export class TraceTracks {
     this.canvas.addEventListener("pointermove", (event) => this.#move(event));
     this.canvas.addEventListener("pointerup", (event) => this.#release(event));
     this.canvas.addEventListener("pointercancel", () => (this.pressed = null));
-    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     this.canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     new ResizeObserver(() => this.draw()).observe(box);
   }
@@ -61,15 +55,12 @@ export class TraceTracks {
     for (const track of all) {
       const height = Math.max(22, Math.round(row * track.rows + PADDING));
       this.tracks.push({ ...track, top, height, row });
-      const name = h("span.lane-name", { title: track.name }, track.name);
-      name.style.top = `${top}px`;
-      name.style.height = `${height}px`;
-      this.names.append(name);
+      addName(this.names, h("span.lane-name", { title: track.name }, track.name), top, height);
       top += height;
     }
     this.height = top + 6;
     this.body.style.height = `${this.height}px`;
-    this.names.closest("section")?.style.setProperty("--names", `${1.3 + 0.46 * Math.max(0, ...all.map(({ name }) => name.length))}rem`);
+    this.names.closest("section")?.style.setProperty("--names", widthOf(all.map(({ name }) => name)));
     this.canvas.setAttribute("aria-label", `Operations over time: ${plural(trace.operations.length, "operation")} on ${plural(all.length, "track")}. The tables of functions and of the selected call list where the time went.`);
     this.draw();
   }
@@ -158,7 +149,7 @@ export class TraceTracks {
       pen.fillStyle = colours.stripe;
       pen.fillRect(0, top - scroll, width, own);
     });
-    this.#drawScale(pen, width, height, x, colours);
+    drawScale(pen, { from: this.from, to: this.to, origin: this.trace.from, unit: "ns" }, { width, height, axis: AXIS, apart: 90 }, x, colours);
     pen.save();
     pen.beginPath();
     pen.rect(0, AXIS, width, height);
@@ -219,27 +210,6 @@ export class TraceTracks {
     pen.globalAlpha = 1;
   }
 
-  #drawScale(pen, width, height, x, colours) {
-    const step = niceStep((this.to - this.from) / Math.max(2, width / 90), "ns");
-    pen.strokeStyle = colours.line;
-    pen.fillStyle = colours.muted;
-    pen.textAlign = "center";
-    pen.lineWidth = 1;
-    pen.beginPath();
-    const { from } = this.trace;
-    const first = Math.ceil((this.from - from) / step);
-    for (let i = 0; i <= width && from + (first + i) * step <= this.to; i++) {
-      const at = from + (first + i) * step;
-      const left = Math.round(x(at)) + 0.5;
-      pen.moveTo(left, AXIS - 6);
-      pen.lineTo(left, height);
-      const label = time("ns", at - from);
-      const half = pen.measureText(label).width / 2;
-      pen.fillText(label, Math.min(width - half - 1, Math.max(half + 1, left)), 9);
-    }
-    pen.stroke();
-  }
-
   #drawSpan(pen, x, height, colours) {
     if (this.span === null) return;
     const left = x(this.span.from);
@@ -292,12 +262,7 @@ export class TraceTracks {
       return;
     }
     const op = this.hit(event);
-    this.tip.hidden = op === null;
-    if (op === null) return;
-    this.tip.textContent = describe(op);
-    const box = this.scroller.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4))}px`;
-    this.tip.style.top = `${event.clientY - box.top + 14}px`;
+    showTip(this, op === null ? "" : describe(op), event);
   }
 
   #release(event) {

@@ -133,11 +133,7 @@ class ConsoleCallsTests extends ConsoleTests {
             browser.picture("calls-hang");
             browser.assertAccessible("a call that hangs");
             never.signal();
-            hanging.handle((results, _) -> results).thenAccept(results -> {
-                if (results != null) {
-                    results.close();
-                }
-            });
+            hanging.join().close();
         }
     }
 

@@ -5,16 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.grpc.Status;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,8 +39,6 @@ import org.springframework.test.context.DynamicPropertySource;
 @Timeout(300)
 class ValueRangeTests {
 
-    private static final String TABLE = table();
-
     @LocalServerPort
     private int port;
 
@@ -52,8 +47,6 @@ class ValueRangeTests {
 
     @Autowired
     private BodyLimits limits;
-
-    private final HttpClient http = HttpClient.newHttpClient();
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
@@ -72,29 +65,14 @@ class ValueRangeTests {
         }
     }
 
-    private static String table() {
-        StringBuilder rows =
-                new StringBuilder("{\"name\": \"input0\", \"datatype\": \"FP32\", \"shape\": [10, 4], \"data\": [");
-        for (int i = 0; i < 40; i++) {
-            rows.append(i == 0 ? "" : ", ").append(i);
-        }
-        return rows.append("]}").toString();
-    }
-
-    private HttpResponse<String> post(String model, byte[] body, int head) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(
-                        URI.create("http://localhost:%d/v2/models/%s/infer".formatted(port, model)))
-                .POST(BodyPublishers.ofByteArray(body));
-        if (head < body.length) {
-            request.header("Inference-Header-Content-Length", String.valueOf(head));
-        }
-        return http.send(request.build(), BodyHandlers.ofString());
-    }
-
-    private HttpResponse<String> json(String indices) throws Exception {
-        byte[] body = """
-                {"inputs": [%s, {"name": "input1", "datatype": "INT32", "shape": [6], "data": [%s]}]}""".formatted(TABLE, indices).getBytes();
-        return post("rows", body, body.length);
+    private ProtocolClient.Inference rows() {
+        return new ProtocolClient(port)
+                .inference("rows")
+                .input(
+                        "input0",
+                        "FP32",
+                        "[10, 4]",
+                        IntStream.range(0, 40).boxed().toList().toString());
     }
 
     private static byte[] ints(int... values) {
@@ -103,16 +81,6 @@ class ValueRangeTests {
             bytes.putInt(value);
         }
         return bytes.array();
-    }
-
-    private HttpResponse<String> binary(int... indices) throws Exception {
-        byte[] head = """
-                {"inputs": [%s, {"name": "input1", "datatype": "INT32", "shape": [6], "parameters": {"binary_data_size": 24}}]}""".formatted(TABLE).getBytes();
-        byte[] body = ByteBuffer.allocate(head.length + 24)
-                .put(head)
-                .put(ints(indices))
-                .array();
-        return post("rows", body, head.length);
     }
 
     @ParameterizedTest
@@ -124,10 +92,10 @@ class ValueRangeTests {
                 .toArray();
         String reason =
                 "element %d of input 'input1' is %d, and the input takes values from 0 to 9".formatted(element, value);
-        for (HttpResponse<String> refused : List.of(json(indices), binary(all))) {
-            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
-            assertThat(refused.body()).contains(reason, "iree.serving.ranges.rows.input1");
-        }
+        assertThat(rows().input("input1", "INT32", "[6]", "[" + indices + "]").refused(400))
+                .contains(reason, "iree.serving.ranges.rows.input1");
+        assertThat(rows().input("input1", "INT32", "[6]", ints(all)).refused(400))
+                .contains(reason, "iree.serving.ranges.rows.input1");
         GrpcClient client = new GrpcClient(grpc.getPort());
         Status status = client.refused(
                 "ModelInfer",
@@ -148,21 +116,25 @@ class ValueRangeTests {
         for (int round = 0; round < 20; round++) {
             int[] indices = random.ints(6, 0, 10).toArray();
             indices[random.nextInt(6)] = random.nextBoolean() ? 0 : 9;
-            HttpResponse<String> answer = binary(indices);
-            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-            assertThat(answer.body()).contains("%d.0".formatted(4 * indices[0]));
+            assertThat(rows().input("input1", "INT32", "[6]", ints(indices))
+                            .infer()
+                            .output("output0")
+                            .required("data")
+                            .get(0)
+                            .doubleValue())
+                    .isEqualTo(4 * indices[0]);
         }
     }
 
     @Test
     void theSameHoldsForTheGenerateExtensionAndForTypedContents() throws Exception {
-        HttpResponse<String> generated = http.send(
-                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/values.echo_ui8/generate"))
-                        .POST(BodyPublishers.ofString("{\"x\": [7, 201]}"))
-                        .build(),
-                BodyHandlers.ofString());
-        assertThat(generated.statusCode()).as(generated.body()).isEqualTo(400);
-        assertThat(generated.body()).contains("element 1 of input 'x' is 201");
+        String generated = new ProtocolClient(port)
+                .refused(
+                        "/models/values.echo_ui8/generate",
+                        Map.of(),
+                        "{\"x\": [7, 201]}".getBytes(StandardCharsets.US_ASCII),
+                        400);
+        assertThat(generated).contains("element 1 of input 'x' is 201");
         GrpcClient client = new GrpcClient(grpc.getPort());
         Status typed = client.refused(
                 "ModelInfer",
@@ -190,9 +162,12 @@ class ValueRangeTests {
     })
     void valuesAreComparedAsTheirTypeHasThem(String function, String datatype, String value, int status)
             throws Exception {
-        byte[] body = """
-                {"inputs": [{"name": "x", "datatype": "%s", "shape": [1], "data": [%s]}]}""".formatted(datatype, value).getBytes();
-        HttpResponse<String> answer = post("values." + function, body, body.length);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        ProtocolClient.Inference request =
+                new ProtocolClient(port).inference("values." + function).input("x", datatype, "[1]", "[" + value + "]");
+        if (status == 200) {
+            request.infer();
+        } else {
+            assertThat(request.refused(status)).contains("element 0 of input 'x'");
+        }
     }
 }

@@ -178,7 +178,7 @@ public final class InvocationService implements InvocationOperations {
             chosen.end();
             throw e;
         }
-        call.whenComplete((_, _) -> chosen.end());
+        chosen.endWith(call);
         if (!call.isDone()) {
             inFlight.add(
                     request.program().source().name(),

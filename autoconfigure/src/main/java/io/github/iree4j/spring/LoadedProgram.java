@@ -4,6 +4,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,13 @@ public final class LoadedProgram {
 
         ProgramFunction function() {
             return function;
+        }
+
+        /** Records the end of a call when the call ends. */
+        void endWith(CompletableFuture<?> call) {
+            if (instance >= 0) {
+                call.whenComplete((_, _) -> end());
+            }
         }
 
         /** Records that the call has ended. Called once. */

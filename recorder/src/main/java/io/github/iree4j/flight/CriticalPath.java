@@ -66,17 +66,13 @@ public record CriticalPath(List<Step> steps) {
                 break;
             }
             steps.add(new Step(operation, after, after.available(), graph.end(operation)));
-            operation = before(graph, operation);
+            operation = before(graph, after);
         }
         return new CriticalPath(steps.reversed());
     }
 
-    /** Returns the operation before an operation on the path to the operation; null where the path begins. */
-    static @Nullable RecordedOperation before(OperationGraph graph, RecordedOperation operation) {
-        Dependency after = graph.decisive(operation);
-        if (after == null) {
-            return null;
-        }
+    /** Returns the operation before, on a path, the operation with a decisive dependency; null where the path begins. */
+    static @Nullable RecordedOperation before(OperationGraph graph, Dependency after) {
         RecordedOperation before = after.before(); // may give its memory before it ends
         return before != null && graph.end(before) <= after.available() ? before : null;
     }

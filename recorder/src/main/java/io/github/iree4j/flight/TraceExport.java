@@ -162,7 +162,7 @@ final class TraceExport {
 
     /** Returns the number of the operation before on the critical path to an operation; 0 where the path begins. */
     private long after(Row row) {
-        RecordedOperation before = CriticalPath.before(graph, row.operation());
+        RecordedOperation before = row.decisive() == null ? null : CriticalPath.before(graph, row.decisive());
         return before == null ? 0 : before.number();
     }
 

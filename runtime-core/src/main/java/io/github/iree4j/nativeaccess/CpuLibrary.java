@@ -231,8 +231,8 @@ public final class CpuLibrary extends Resource {
      * @param error error struct, exclusive to this call
      * @throws IreeException INTERNAL with {@link KernelFault} when a kernel fails, naming export and workgroup; the
      *     same, DATA_LOSS (of a mapped file) or INCOMPATIBLE (an instruction) when a kernel faults: the kernel is
-     *     stopped, and stores made so far remain; OUT_OF_RANGE for a range outside of the grid; INVALID_ARGUMENT for too few constants, bindings or
-     *     local memory; FAILED_PRECONDITION when closed
+     *     stopped, and stores made so far remain; OUT_OF_RANGE for a range outside of the grid; INVALID_ARGUMENT for too
+     *     few constants, bindings or local memory; FAILED_PRECONDITION when closed
      */
     public void dispatch(
             int ordinal,

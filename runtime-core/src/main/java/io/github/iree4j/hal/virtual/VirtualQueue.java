@@ -155,7 +155,10 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Executes an operation after the scripted duration, proceeds, and reports to the host. */
+    /**
+     * Executes an operation after the scripted duration, reports to the host, and proceeds. A failure is reported before
+     * the queue proceeds: reports of later operations imply the success of earlier operations.
+     */
     private void end(Work work) {
         IreeException failure;
         long delay;
@@ -169,28 +172,35 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
         IreeException result = failure != null ? failure : execute(work.operation);
         IreeException outcome;
+        boolean reported;
         synchronized (clock) {
-            executing.remove(work);
-            running.remove(work);
-            leaveLane(work);
-            passed(work.operation);
             outcome = gone != null ? gone : result; // lost during the run
-            work.over = true;
-            if (outcome == null && !work.told) {
-                advance();
-                return;
+            reported = outcome == null && work.told;
+            if (outcome == null) {
+                if (reported && delay > 0) {
+                    clock.after(delay, () -> report(work, null));
+                }
+                leave(work);
             }
-            if (outcome != null) {
-                delay = 0; // reports of later operations imply success of earlier operations
-            }
-            if (delay > 0) {
-                clock.after(delay, () -> report(work, outcome));
-            }
-            advance();
         }
-        if (delay == 0) {
+        if (outcome != null) {
             report(work, outcome);
+            synchronized (clock) {
+                leave(work);
+            }
+        } else if (reported && delay == 0) {
+            report(work, null);
         }
+    }
+
+    /** Proceeds after an executed operation. Under the clock's lock. */
+    private void leave(Work work) {
+        executing.remove(work);
+        running.remove(work);
+        leaveLane(work);
+        passed(work.operation);
+        work.over = true;
+        advance();
     }
 
     private static @Nullable IreeException execute(QueueOperation operation) {

@@ -94,6 +94,7 @@ public final class Program implements AutoCloseable {
                 loaded.hasJava(),
                 loaded.overlaps(),
                 loaded.inPlace(),
+                loaded.callListener(),
                 this::free);
         this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {

@@ -40,6 +40,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -139,6 +140,15 @@ final class ProgramLoader {
             return shared.variantListener;
         }
 
+        /** Receives each beginning call, and the call making this call; null where nobody listens. */
+        @Nullable
+        BiConsumer<MemoryHolder, @Nullable MemoryHolder> callListener() {
+            CallListener listener = shared.callListener;
+            return listener == null
+                    ? null
+                    : (call, caller) -> listener.begins(call.number(), caller == null ? 0 : caller.number());
+        }
+
         /** Whether the program has functions written in Java, other than the runtime's. */
         boolean hasJava() {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
@@ -186,6 +196,7 @@ final class ProgramLoader {
         private final String consumer; // charged for the memory
         private final List<VariantOptions> variants; // without modules: module bytes are not retained
         private final @Nullable VariantListener variantListener;
+        private final @Nullable CallListener callListener;
         private final FilesInPlace inPlace;
         private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
@@ -207,6 +218,7 @@ final class ProgramLoader {
             this.consumer = options.account();
             this.variants = options.variants().stream().map(VariantOptions::in).toList();
             this.variantListener = options.variantListener();
+            this.callListener = options.callListener();
             this.owned = List.copyOf(owned);
             this.signatures = signatures;
         }

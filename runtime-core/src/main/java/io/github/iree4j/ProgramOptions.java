@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param tracer notified of every call in the program's compiled modules, which are then interpreted; or null
  * @param variants functions with several compiled variants
  * @param variantListener notified of calls of these variants, or null
+ * @param callListener notified of every call of the program's functions, or null
  * @param signatures signatures of functions not declared in a module, by name
  */
 public record ProgramOptions(
@@ -47,6 +48,7 @@ public record ProgramOptions(
         @Nullable CallTracer tracer,
         List<VariantOptions> variants,
         @Nullable VariantListener variantListener,
+        @Nullable CallListener callListener,
         Map<String, String> signatures) {
 
     /** The source of a module. */
@@ -111,6 +113,7 @@ public record ProgramOptions(
      * @param tracer notified of calls, or null
      * @param variants functions with variants
      * @param variantListener notified of calls of variants, or null
+     * @param callListener notified of calls, or null
      * @param signatures signatures of functions by name
      */
     public ProgramOptions {
@@ -152,6 +155,7 @@ public record ProgramOptions(
                 tracer,
                 List.of(),
                 null,
+                callListener,
                 Map.of());
     }
 
@@ -198,6 +202,7 @@ public record ProgramOptions(
         private @Nullable CallTracer tracer;
         private final List<VariantOptions> variants = new ArrayList<>();
         private @Nullable VariantListener variantListener;
+        private @Nullable CallListener callListener;
         private final Map<String, String> signatures = new LinkedHashMap<>();
 
         private Builder() {}
@@ -396,6 +401,17 @@ public record ProgramOptions(
         }
 
         /**
+         * Sets the listener for calls.
+         *
+         * @param listener called at each call; see the type for restrictions
+         * @return this builder
+         */
+        public Builder callListener(@Nullable CallListener listener) {
+            callListener = listener;
+            return this;
+        }
+
+        /**
          * Returns the options.
          *
          * @return the options
@@ -413,6 +429,7 @@ public record ProgramOptions(
                     tracer,
                     variants,
                     variantListener,
+                    callListener,
                     signatures);
         }
     }

@@ -87,6 +87,7 @@ public final class FunctionCalls {
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         Runnable learn = () -> {};
         try {
+            program.begins(holder, outer);
             @Nullable Object[] values;
             try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
                 program.checkMayWait(fullName);
@@ -228,7 +229,9 @@ public final class FunctionCalls {
         ArgumentList arguments = null;
         Call call = null;
         try {
-            holder = holder(MemoryHolder.current());
+            MemoryHolder outer = MemoryHolder.current();
+            holder = holder(outer);
+            program.begins(holder, outer);
             arguments = new ArgumentList(signature, program.memory(), holder, inputs);
             call = new Call(fullName, arguments);
             Fence after = terms.after();

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of a program: turns, calls in progress, and the end of calls. Safe from any thread. */
@@ -34,6 +35,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     private final boolean mayBlock;
     private final boolean overlaps;
     private final FilesInPlace inPlace;
+    private final @Nullable BiConsumer<MemoryHolder, @Nullable MemoryHolder> listener;
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
@@ -57,6 +59,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      * @param overlaps whether another call may run while a call waits
      * @param inPlace the files that the program's code uses in place: a call fails if such a file is changed during the
      *     call
+     * @param listener notified of each beginning call, and of the call making this call; or null
      * @param freeing runs once, when the program is closed and no call is left
      */
     public ProgramCalls(
@@ -68,6 +71,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             boolean mayBlock,
             boolean overlaps,
             FilesInPlace inPlace,
+            @Nullable BiConsumer<MemoryHolder, @Nullable MemoryHolder> listener,
             Runnable freeing) {
         this.name = name;
         this.context = context;
@@ -77,6 +81,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         this.mayBlock = mayBlock;
         this.overlaps = overlaps;
         this.inPlace = inPlace;
+        this.listener = listener;
         this.freeing = freeing;
         this.held = new HeldOrders("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
@@ -113,6 +118,13 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     /** Whether another call may run while a call waits. */
     boolean overlaps() {
         return overlaps;
+    }
+
+    /** Notifies the listener of a call beginning on this thread. */
+    void begins(MemoryHolder holder, @Nullable MemoryHolder outer) {
+        if (listener != null) {
+            listener.accept(holder, outer);
+        }
     }
 
     // Uses and their end.

@@ -1,7 +1,9 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.CallListener;
 import io.github.iree4j.DeviceSource;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.VariantListener;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.flight.FlightRecorder;
@@ -30,6 +32,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.PublicKey;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -217,6 +220,14 @@ public final class IreeAutoConfiguration {
         }
     }
 
+    private static Consumer<ProgramOptions.Builder> listening(List<CallListener> all) {
+        return options -> {
+            if (!all.isEmpty()) {
+                options.callListener((call, caller) -> all.forEach(each -> each.begins(call, caller)));
+            }
+        };
+    }
+
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     Programs ireePrograms(
@@ -227,6 +238,7 @@ public final class IreeAutoConfiguration {
             ConfigurableListableBeanFactory beans,
             ObjectProvider<IreeModuleCustomizer> customizers,
             ObjectProvider<VariantListener> listeners,
+            ObjectProvider<CallListener> callListeners,
             Environment environment) {
         ResourceLoader files = ApplicationResourceLoader.get(resources, true);
         Programs programs = new Programs(
@@ -234,7 +246,8 @@ public final class IreeAutoConfiguration {
                 files,
                 publisher,
                 new JavaModuleBeans(beans)
-                        .andThen(new VariantListeners(listeners.orderedStream().toList())),
+                        .andThen(new VariantListeners(listeners.orderedStream().toList()))
+                        .andThen(listening(callListeners.orderedStream().toList())),
                 integrity(properties.integrity(), files));
         programs.limitLoading(properties.loading().timeout());
         programs.limitCalls(properties.invocation().timeout(), properties.callTimeouts());

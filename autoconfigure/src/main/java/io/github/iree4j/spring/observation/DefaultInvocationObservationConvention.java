@@ -42,11 +42,12 @@ public class DefaultInvocationObservationConvention implements InvocationObserva
 
     @Override
     public KeyValues getHighCardinalityKeyValues(InvocationObservationContext context) {
-        return KeyValues.of(
+        KeyValues values = KeyValues.of(
                 HighCardinality.VERSION.withValue(
                         context.request().program().source().version()),
                 HighCardinality.BLOCKING.withValue(
                         Boolean.toString(context.request().blocking())));
+        return context.call() == 0 ? values : values.and(HighCardinality.CALL.withValue(Long.toString(context.call())));
     }
 
     private static String fault(InvocationObservationContext context) {

@@ -13,6 +13,7 @@ public class InvocationObservationContext extends Observation.Context {
     private final String device;
     private final long start = System.nanoTime();
     private volatile @Nullable Fault fault;
+    private volatile long call;
 
     /**
      * Creates a context.
@@ -38,6 +39,23 @@ public class InvocationObservationContext extends Observation.Context {
                 request.options().timeout(),
                 request.function().program().callLimit(),
                 Duration.ofNanos(System.nanoTime() - start));
+    }
+
+    /** Records a call. A call made by the recorded call is not recorded; of several attempts, the last is. */
+    void begins(long number, long caller) {
+        if (caller == 0 || caller != call) {
+            call = number;
+        }
+    }
+
+    /**
+     * Returns the number of the call, as in {@code calls} of the endpoint and in recordings. The calls of a batch are one
+     * call, known to the observation of the caller that opened the batch.
+     *
+     * @return the number, above 0; 0 where no call began
+     */
+    public long call() {
+        return call;
     }
 
     /** Returns the party responsible for the call's failure; null without a failure. */

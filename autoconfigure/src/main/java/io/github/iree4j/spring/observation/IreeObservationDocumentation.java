@@ -63,7 +63,9 @@ public enum IreeObservationDocumentation implements ObservationDocumentation {
         /** Version of the program. */
         VERSION("iree.module.version"),
         /** Whether the caller's thread waits for the results. */
-        BLOCKING("iree.blocking");
+        BLOCKING("iree.blocking"),
+        /** Number of the call in its process, as in {@code calls} of the endpoint and in recordings; none where no call began. */
+        CALL("iree.call");
 
         private final String key;
 

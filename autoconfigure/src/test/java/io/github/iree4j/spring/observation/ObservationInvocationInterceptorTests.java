@@ -3,10 +3,14 @@ package io.github.iree4j.spring.observation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.CallListener;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -18,9 +22,13 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -153,6 +161,56 @@ class ObservationInvocationInterceptorTests {
     }
 
     @Test
+    void theIdOfACallIsInItsSpanAlsoWithinAnObservationOfTheApplication(@TempDir Path directory) throws Exception {
+        runner(directory).withUserConfiguration(OwnObservation.class).run(context -> {
+            Program program =
+                    context.getBean(IreeRuntime.class).programs().iterator().next();
+            try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
+                    Fence never = timeline.at(1)) {
+                CompletableFuture<Results> call = context.getBean(InvocationService.class)
+                        .request("adding.add")
+                        .inputs(1, 2)
+                        .after(never)
+                        .invokeAsync();
+                long id = program.pendingCalls(1).getFirst().id();
+                assertThat(program.cancelCall(id)).isTrue();
+                assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join);
+                TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+                        .hasObservationWithNameEqualTo("iree.invocations")
+                        .that()
+                        .hasHighCardinalityKeyValue("iree.call", Long.toString(id))
+                        .hasLowCardinalityKeyValue("outcome", "CANCELLED");
+            }
+        });
+    }
+
+    @Test
+    void ofSeveralAttemptsTheLastIsInTheSpan(@TempDir Path directory) throws Exception {
+        runner(directory).withUserConfiguration(Retry.class).run(context -> {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> context.getBean(InvocationService.class).invoke("adding.refuse"));
+            List<Long> attempts = context.getBean(Retry.class).attempts;
+            assertThat(attempts).hasSize(2);
+            TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+                    .hasObservationWithNameEqualTo("iree.invocations")
+                    .that()
+                    .hasHighCardinalityKeyValue("iree.call", attempts.getLast().toString());
+        });
+    }
+
+    @Test
+    void aCallMadeByTheCallIsNotInTheSpan(@TempDir Path directory) throws Exception {
+        runner(directory).withUserConfiguration(Retry.class).run(context -> {
+            context.getBean(InvocationService.class).invoke("adding.add", 1, 2).close();
+            InvocationObservationContext observed = new InvocationObservationContext(
+                    Objects.requireNonNull(context.getBean(Retry.class).request), "cpu");
+            observed.begins(3, 0);
+            observed.begins(4, 3);
+            assertThat(observed.call()).isEqualTo(3);
+        });
+    }
+
+    @Test
     void userConventionReplacesTheDefault(@TempDir Path directory) throws Exception {
         runner(directory).withUserConfiguration(OwnConvention.class).run(context -> {
             context.getBean(InvocationService.class).invoke("adding.add", 1, 2).close();
@@ -180,6 +238,39 @@ class ObservationInvocationInterceptorTests {
         @Bean
         TestObservationRegistry registry() {
             return TestObservationRegistry.create();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnObservation {
+        @Bean
+        InvocationInterceptor observing(ObservationRegistry registry) {
+            return (request, chain) -> {
+                Observation own = Observation.start("own", registry);
+                try (Observation.Scope _ = own.openScope()) {
+                    return chain.proceed(request).whenComplete((_, _) -> own.stop());
+                }
+            };
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Retry {
+        private final List<Long> attempts = new CopyOnWriteArrayList<>();
+        private volatile @Nullable InvocationRequest request;
+
+        @Bean
+        InvocationInterceptor retrying() {
+            return (request, chain) -> {
+                this.request = request;
+                CompletableFuture<Results> first = chain.proceed(request);
+                return first.isCompletedExceptionally() ? chain.proceed(request) : first;
+            };
+        }
+
+        @Bean
+        CallListener counting() {
+            return (call, caller) -> attempts.add(call);
         }
     }
 

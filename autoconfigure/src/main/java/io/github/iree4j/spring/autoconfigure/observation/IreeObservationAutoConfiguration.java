@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.observation.InvocationObservationConvention;
 import io.github.iree4j.spring.observation.ObservationInvocationInterceptor;
+import io.github.iree4j.spring.observation.ObservedCallNumbers;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,5 +31,11 @@ public final class IreeObservationAutoConfiguration {
             ObservationRegistry registry,
             ObjectProvider<InvocationObservationConvention> convention) {
         return new ObservationInvocationInterceptor(runtime, registry, convention.getIfUnique());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ObservedCallNumbers ireeObservedCallNumbers(ObservationRegistry registry) {
+        return new ObservedCallNumbers(registry);
     }
 }

@@ -64,7 +64,10 @@ class HostileClientsTests {
             long before = sample.peakMemory();
             HostileClients operator = new HostileClients(sample.managementPort());
             if (stack.equals("servlet")) {
-                assertThat(operator.get("/actuator/prometheus")).contains("tomcat_connections_current_connections{");
+                assertThat(operator.get("/actuator/prometheus"))
+                        .contains(
+                                "tomcat_connections_current_connections{",
+                                "tomcat_connections_config_max_connections{");
             }
             String idle = live(operator);
             String said;

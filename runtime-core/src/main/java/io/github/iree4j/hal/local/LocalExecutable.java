@@ -53,8 +53,7 @@ final class LocalExecutable extends Executable {
     private final long[] localMemorySizes;
     private final long bindingAlignment;
     private final int[] doubts; // runs until the durations of each export are known; races are benign
-    private final int[]
-            durations; // per workgroup of each export, 0 when unknown, negative after the first run; races are benign
+    private final int[] durations; // per workgroup of each export, 0 when unknown; races are benign
 
     /*
      * SHAPES words for each export, races are benign:
@@ -116,7 +115,7 @@ final class LocalExecutable extends Executable {
     private int measuredNanos(int export, long all, long workgroups) {
         long duration = shapeDuration(export, all);
         if (duration == 0) {
-            duration = Math.abs(durationOpaque(export));
+            duration = durationOpaque(export);
         }
         if (duration == 0) {
             return 0;
@@ -137,12 +136,7 @@ final class LocalExecutable extends Executable {
             doubt(export);
         }
         long sample = Math.clamp((nanos << FRACTION_BITS) / Math.max(1, workgroups), 1, Integer.MAX_VALUE);
-        int latest = durationOpaque(export);
-        if (latest == 0) { // includes reading pages of code and linking: better than nothing, until the next run
-            DURATION.setOpaque(durations, export, (int) -sample);
-            return;
-        }
-        DURATION.setOpaque(durations, export, corrected(Math.max(0, latest), sample));
+        DURATION.setOpaque(durations, export, corrected(durationOpaque(export), sample));
         if (all >>> Integer.SIZE == 0) {
             int known = shapeIndex(export, all);
             int at = known < 0 ? shapePlace(export, all) : known;

@@ -225,7 +225,7 @@ public final class ServingOverload {
                     ask(client, due.take(), outcome, end);
                 }
             } catch (IOException e) {
-                if (System.nanoTime() < end) {
+                if (System.nanoTime() < end && !Thread.currentThread().isInterrupted()) {
                     outcome.lost();
                 }
             } catch (InterruptedException e) {

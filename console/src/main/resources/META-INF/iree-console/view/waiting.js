@@ -6,6 +6,7 @@ import { plural, seconds, span } from "./format.js";
 
 const STATES = {
   BEFORE_INPUTS: "waits for its inputs",
+  FOR_MEMORY: "waits for memory",
   IN_LINE: "waits for its turn",
   RUNNING: "runs",
   SUSPENDED: "is suspended",

@@ -1,0 +1,120 @@
+package io.github.iree4j.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationService;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.test.context.TestPropertySource;
+
+/** From the page to the cause of what an operator sees, in three clicks at most; the watchdog of the sample reports. */
+@TestPropertySource(
+        properties = {
+            "iree.recorder.enabled=true",
+            "iree.watchdog.after=300ms",
+            "iree.watchdog.interval=50ms",
+            "iree.pools.local.budget=16MB"
+        })
+class ConsoleCauseTests extends ConsoleTests {
+
+    private static final int ROWS = 1 << 14;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    @Autowired
+    private InvocationService invocations;
+
+    private int clicks;
+
+    private void click(String selector) {
+        browser.click(selector);
+        clicks++;
+    }
+
+    @Test
+    void aHangLeadsToTheMissingSignal() {
+        try (Timeline timeline = runtime.createTimeline("upload-finished");
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> hanging = invocations
+                    .request("digits.classify")
+                    .inputs(Tensor.of(new float[64], 1, 64))
+                    .after(never)
+                    .invokeAsync();
+            open("");
+            click("#live-tab");
+            browser.until("document.querySelectorAll('#live-problems .problem').length > 0");
+            click("#live-problems .problem summary");
+            assertThat(browser.text("#live-problems"))
+                    .contains("unsignalled fence", "digits", "upload-finished", "What to do:");
+            assertThat(clicks).isLessThanOrEqualTo(3);
+            browser.picture("cause-hang");
+            browser.assertAccessible("a hang");
+            never.signal();
+            hanging.join().close();
+        }
+    }
+
+    @Test
+    void aShortageLeadsToTheProgramWhoseResultsAreKept() {
+        List<Results> kept = new ArrayList<>();
+        Tensor input = Tensor.of(new float[ROWS * 64], ROWS, 64);
+        try {
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(() -> {
+                        while (kept.size() < 100) {
+                            kept.add(invocations
+                                    .request("digits.classify")
+                                    .inputs(input)
+                                    .invokeAsync()
+                                    .join());
+                        }
+                    })
+                    .withMessageContaining("it fits once results or tensors are closed");
+            open("");
+            click("#live-tab");
+            browser.until("document.querySelector('#live-events').textContent.includes('wait for memory')");
+            assertThat(browser.text("#live-events")).contains("memory of device 'local'", "program 'digits' holds");
+            assertThat(browser.text("#live-memory")).contains("limit 16.0 MiB", "digits");
+            assertThat(clicks).isLessThanOrEqualTo(3);
+            browser.picture("cause-shortage");
+            browser.assertAccessible("a shortage");
+        } finally {
+            kept.forEach(Results::close);
+        }
+    }
+
+    @Test
+    void aSlowCallLeadsToItsSlowestOperation() throws Exception {
+        readDigits(20);
+        Tensor pictures = Tensor.of(new float[ROWS * 64], ROWS, 64);
+        invocations
+                .request("digits.classify")
+                .inputs(pictures)
+                .invokeAsync()
+                .join()
+                .close();
+        open("");
+        click("#calls-tab");
+        browser.until("document.querySelectorAll('#calls-functions button').length > 0");
+        click("#calls-functions button"); // the slowest of the function with the most time
+        browser.until("document.querySelectorAll('#calls-call .path').length > 0");
+        assertThat(browser.text("#calls-call")).contains("digits", "classify", "running");
+        assertThat(texts("#calls-call .path").getFirst()).contains("execute");
+        Object slowest = browser.eval("window.ireeConsole.calls.trace.calls.filter((each) => each.hasEnded)"
+                + ".reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a)).number");
+        assertThat(browser.text("#calls-call")).containsPattern("\\bcall " + slowest + "\\b");
+        assertThat(clicks).isLessThanOrEqualTo(3);
+        browser.picture("cause-slow");
+    }
+}

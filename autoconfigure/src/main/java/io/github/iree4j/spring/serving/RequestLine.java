@@ -39,6 +39,9 @@ final class RequestLine {
     /** The weight of all earlier measurements against the latest. */
     private static final int MEMORY = 32;
 
+    /** Multiple of the maximum wait up to which requests that hang are expected to hang on. */
+    private static final int LONGEST_HANG = 10;
+
     /** Runs actions later. */
     @FunctionalInterface
     interface Alarm {
@@ -240,15 +243,18 @@ final class RequestLine {
 
     /**
      * Estimates the wait behind the given number of turns, in nanoseconds: on average, places become free at the rate
-     * at which requests leave, and more slowly if no place has become free for long. Also 0 if the rate is unknown.
+     * at which requests leave, and more slowly if no place has become free for long. If no place has become free for
+     * longer than the maximum wait, the requests hang, and may hang as long again. Also 0 if the rate is unknown.
      */
     private long expected(int ahead) {
         if (free > 0) {
             return 0;
         }
         double interval = held / places;
-        double since = clock.getAsLong() - lastFreed;
-        return (long) ((ahead + 1) * (interval + Math.max(0, since - interval) / MEMORY));
+        long since = clock.getAsLong() - lastFreed;
+        long longest = patience.toNanos();
+        long hang = since > longest ? Math.min(since, LONGEST_HANG * longest) : 0;
+        return Math.max(hang, (long) ((ahead + 1) * (interval + Math.max(0, since - interval) / MEMORY)));
     }
 
     /**
@@ -295,7 +301,7 @@ final class RequestLine {
      */
     @Nullable
     Refusal refusal() {
-        Full full = tooLong(patience); // an estimate, without the lock
+        Full full = tooLong(null); // an estimate, without the lock
         if (full == null) {
             return null;
         }
@@ -315,10 +321,18 @@ final class RequestLine {
         }
     }
 
-    /** Checks whether a turn with the given wait limit has to be refused; null if there is room. */
-    private @Nullable Full tooLong(Duration limit) {
+    /** Checks whether a turn has to be refused, perhaps for its own time limit; null if there is room. */
+    private @Nullable Full tooLong(@Nullable Duration own) {
+        if (free > 0) {
+            return null;
+        }
         long expected = expected(waiting);
-        return free > 0 || !limit.isZero() && expected <= Math.min(limit.toNanos(), longest()) ? null : full(expected);
+        if (patience.isZero() || expected > longest()) {
+            return full(expected);
+        }
+        return own != null && (own.isZero() || expected > own.toNanos())
+                ? full(expected).within(own)
+                : null;
     }
 
     /** Returns the expected wait, in nanoseconds, up to which a request joins the line. */
@@ -337,6 +351,7 @@ final class RequestLine {
         private final int waiting;
         private final long expected; // the wait of a further turn, in nanoseconds; 0 if unknown
         private final long longest; // the limit for the wait of a further turn, in nanoseconds
+        private @Nullable Duration own; // the limit of the refused request itself, where this limit is exceeded
 
         Full(int computed, int waiting, long expected, long longest) {
             this.computed = computed;
@@ -345,7 +360,24 @@ final class RequestLine {
             this.longest = longest;
         }
 
+        Full within(Duration limit) {
+            own = limit;
+            return this;
+        }
+
         Refusal refusal() {
+            if (own != null) {
+                RetryLater later = new RetryLater(Duration.ofNanos(expected));
+                return new Refusal(
+                        "%d requests are computed and %d wait; a further one would wait for about %d us, longer than its timeout of %d us; try again in %d s, or with a longer timeout"
+                                .formatted(
+                                        computed,
+                                        waiting,
+                                        TimeUnit.NANOSECONDS.toMicros(expected),
+                                        TimeUnit.NANOSECONDS.toMicros(own.toNanos()),
+                                        later.seconds()),
+                        later);
+            }
             return refusal(
                     expected == 0 || patience.isZero()
                             ? "none may wait"
@@ -381,7 +413,7 @@ final class RequestLine {
         Turn turn = new Turn(timeout);
         Full full;
         synchronized (this) {
-            full = tooLong(turn.limit());
+            full = tooLong(turn.lateBy);
             if (full == null && free == 0) {
                 stands = line.isEmpty() ? turn.since : stands;
                 line.addLast(turn);

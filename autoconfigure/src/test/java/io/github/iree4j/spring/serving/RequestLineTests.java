@@ -242,6 +242,46 @@ class RequestLineTests {
         assertThat(waiting).isLessThan(3);
     }
 
+    /** Somebody who obeys the hint would otherwise ask again and again while the requests hang. */
+    @Test
+    void whileRequestsHangNobodyWaitsInVainAndTheHintGrowsWithTheHang() {
+        learnThatOneBecomesFreeEvery(MILLI);
+        line.join(null);
+        line.join(null);
+        long taken = now;
+        advance(PATIENCE.toNanos());
+        RequestLine.Turn hopeful = line.join(null);
+        assertThat(hopeful.leaveLine()).isTrue();
+        for (int times : new int[] {2, 5, 9}) {
+            advance(taken + times * PATIENCE.toNanos() - now);
+            assertThat(hint()).isEqualTo(PATIENCE.multipliedBy(times));
+        }
+        advance(100 * PATIENCE.toNanos());
+        assertThat(hint()).as("at most").isEqualTo(PATIENCE.multipliedBy(10));
+    }
+
+    private Duration hint() {
+        try {
+            line.join(null);
+            throw new AssertionError("a request waits");
+        } catch (IreeException e) {
+            return Objects.requireNonNull(e.detail(RetryLater.class)).after();
+        }
+    }
+
+    @Test
+    void aRequestThatWouldWaitForLongerThanItsOwnTimeoutIsToldSo() {
+        learnThatOneBecomesFreeEvery(20 * MILLI);
+        line.join(null);
+        line.join(null);
+        line.checkRoom();
+        assertThatThrownBy(() -> line.join(Duration.ofMillis(1)))
+                .hasMessageContaining("would wait for about 20")
+                .hasMessageContaining("longer than its timeout of 1000 us; try again in 1 s, or with a longer timeout")
+                .hasMessageNotContaining("iree.serving");
+        assertThat(refused).isEqualTo(1);
+    }
+
     @Test
     void aBurstMayWaitForPatienceAndALineThatStandsForLongerOnlyForAQuarter() {
         learnThatOneBecomesFreeEvery(11 * MILLI);

@@ -67,7 +67,7 @@ final class VerifiedFiles {
 
     /** Opens a signed parameter file, in memory; the caller closes the archive. */
     ParameterArchive parameters(Path file, String location) throws IOException {
-        try (ModuleBytes bytes = ModuleBytes.read(file)) {
+        try (ModuleBytes bytes = ModuleBytes.readAny(file)) {
             verify(location, digest(bytes.segment()), location + Integrity.SUFFIX);
             return ParameterArchive.of(file, bytes.segment(), bytes);
         }

@@ -49,6 +49,18 @@ public final class FlatBuffer {
      * @return the root
      */
     public Table root(String what, String identifier) {
+        requireIdentifier(what, identifier);
+        return new Table(u32("root", 0));
+    }
+
+    /**
+     * Checks the identifier in the first eight bytes.
+     *
+     * @param what names the expected content, for messages
+     * @param identifier four characters
+     * @throws IreeException INVALID_ARGUMENT for another identifier
+     */
+    public void requireIdentifier(String what, String identifier) {
         if (length < 8) {
             throw damaged("its header", 0, 8);
         }
@@ -59,7 +71,6 @@ public final class FlatBuffer {
                     "it is not a %s: identifier '%s' where '%s' is wanted"
                             .formatted(what, found.replaceAll("[^ -~]", "?"), identifier));
         }
-        return new Table(u32("root", 0));
     }
 
     private void spend(long cost) {

@@ -51,10 +51,25 @@ public final class ModuleBytes extends Resource {
      * @param file the file
      * @return the bytes of the file, owned by the caller
      * @throws IreeException NOT_FOUND when there is no such file, INVALID_ARGUMENT for a pipe, a device or a directory,
-     *     UNAVAILABLE when the file cannot be read, DATA_LOSS when the file has become shorter meanwhile or a checksum
-     *     differs, RESOURCE_EXHAUSTED when there is not enough memory
+     *     and for a large file that is not a module, UNAVAILABLE when the file cannot be read, DATA_LOSS when the file
+     *     has become shorter meanwhile or a checksum differs, RESOURCE_EXHAUSTED when there is not enough memory
      */
     public static ModuleBytes read(Path file) {
+        return read(file, true);
+    }
+
+    /**
+     * Reads a file with other contents, such as a parameter archive, as {@link #read} does.
+     *
+     * @param file the file
+     * @return the bytes of the file, owned by the caller
+     * @throws IreeException as {@link #read}
+     */
+    public static ModuleBytes readAny(Path file) {
+        return read(file, false);
+    }
+
+    private static ModuleBytes read(Path file, boolean isModule) {
         return open(
                 file,
                 channel -> filled(file.toString(), channel.size(), bytes -> {
@@ -68,9 +83,21 @@ public final class ModuleBytes extends Resource {
                                     "module file '%s' had %d bytes and now has %d: it is being written; load it when that is done"
                                             .formatted(file, bytes.byteSize(), at));
                         }
+                        if (isModule && at == 0 && count == CHUNK) {
+                            requireModule(file, bytes.asSlice(0, count));
+                        }
                         at += count;
                     }
                 }));
+    }
+
+    /** Fails for a large file that is no module, before the file takes memory. */
+    private static void requireModule(Path file, MemorySegment start) {
+        try {
+            ModuleDef.requireModule(start);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);
+        }
     }
 
     /**

@@ -167,6 +167,16 @@ public record ModuleDef(
         return file.asSlice(layout.first(), layout.length());
     }
 
+    /**
+     * Checks the first bytes of a large file, before the rest is read.
+     *
+     * @param start the first bytes
+     * @throws IreeException INVALID_ARGUMENT when the file is not a module
+     */
+    static void requireModule(MemorySegment start) {
+        new FlatBuffer(start.asSlice(skipZipHeader(start) + PREFIX_BYTES)).requireIdentifier("module", IDENTIFIER);
+    }
+
     /** The positions in a file of the tables and of the constants after the tables. */
     private record Layout(long first, long length, long rodata) {
         static Layout of(MemorySegment file) {

@@ -13,6 +13,7 @@ import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmImport;
 import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.asm.VmAssembler;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -257,6 +258,34 @@ class ModuleFileTest {
         System.arraycopy("ELF\u007f".getBytes(StandardCharsets.ISO_8859_1), 0, file, 8, 4);
         assertRejected(
                 file, StatusCode.INVALID_ARGUMENT, "it is not a module: identifier 'ELF?' where 'IREE' is wanted");
+    }
+
+    @Test
+    void aLargeFileThatIsNoModuleIsRejectedBeforeItTakesMemory(@TempDir Path directory) throws Exception {
+        Path sparse = directory.resolve("image.vmfb");
+        try (RandomAccessFile file = new RandomAccessFile(sparse.toFile(), "rw")) {
+            file.setLength(17 << 20);
+        }
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> ModuleBytes.read(sparse))
+                .withMessageContaining("image.vmfb': it is not a module: identifier '????' where 'IREE' is wanted")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        try (ModuleBytes parameters = ModuleBytes.readAny(sparse)) {
+            assertThat(parameters.segment().byteSize()).isEqualTo(17 << 20);
+        }
+        Path large = directory.resolve("large.vmfb");
+        for (boolean isZip : new boolean[] {false, true}) {
+            Files.write(large, isZip ? Files.readAllBytes(Fixtures.file("3.13.0/cpu/add.vmfb")) : FILE);
+            try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {
+                file.setLength(17 << 20);
+            }
+            try (ModuleBytes module = ModuleBytes.read(large)) {
+                assertThat(module.segment().byteSize()).isEqualTo(17 << 20);
+            } catch (IreeException e) {
+                assertThat(isZip).as(e.getMessage()).isTrue();
+                assertThat(e.code()).as("a zip without its end").isEqualTo(StatusCode.DATA_LOSS);
+            }
+        }
     }
 
     @Test

@@ -8,16 +8,30 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -252,6 +266,65 @@ class GrpcHostileClientsTests {
         Status refused = typed.options(compressed).refused();
         assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(refused.getDescription()).contains("iree.http.max-in-flight-size");
+    }
+
+    /** What a client calls compressed, after some damage. */
+    private record Damage(UnaryOperator<byte[]> damage) implements Compressor {
+        @Override
+        public String getMessageEncoding() {
+            return "gzip";
+        }
+
+        @Override
+        public OutputStream compress(OutputStream target) {
+            return new ByteArrayOutputStream() {
+                @Override
+                public void close() throws IOException {
+                    ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+                    try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+                        writeTo(gzip);
+                    }
+                    try (target) {
+                        target.write(damage.apply(compressed.toByteArray()));
+                    }
+                }
+            };
+        }
+    }
+
+    private Status refused(UnaryOperator<byte[]> damage) throws InterruptedException {
+        CompressorRegistry encodings = CompressorRegistry.newEmptyInstance();
+        encodings.register(new Damage(damage));
+        ManagedChannel channel = NettyChannelBuilder.forAddress(
+                        "localhost", server.getPort(), InsecureChannelCredentials.create())
+                .compressorRegistry(encodings)
+                .build();
+        try {
+            return Assertions.assertThrows(
+                            StatusRuntimeException.class,
+                            () -> ClientCalls.blockingUnaryCall(
+                                    channel,
+                                    GrpcClient.method("ModelInfer"),
+                                    CallOptions.DEFAULT.withCompression("gzip"),
+                                    echo(100_000)))
+                    .getStatus();
+        } finally {
+            channel.shutdownNow();
+            assertThat(channel.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+        }
+    }
+
+    @Test
+    void messagesThatCannotBeDecompressedAreTheClientsFault() throws Exception {
+        for (UnaryOperator<byte[]> damage : List.<UnaryOperator<byte[]>>of(
+                _ -> "zzzz".getBytes(StandardCharsets.US_ASCII),
+                whole -> Arrays.copyOf(whole, 5),
+                whole -> Arrays.copyOf(whole, 30),
+                whole -> Arrays.copyOf(whole, whole.length - 4))) {
+            Status refused = refused(damage);
+            assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(refused.getDescription()).contains("cannot be decompressed by 'gzip'");
+        }
     }
 
     @Test

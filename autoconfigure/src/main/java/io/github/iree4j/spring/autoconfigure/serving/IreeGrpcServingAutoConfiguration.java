@@ -8,8 +8,10 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.OpenInferenceGrpcService;
 import io.github.iree4j.spring.serving.ServedModels;
 import io.grpc.BindableService;
+import io.grpc.DecompressorRegistry;
 import io.grpc.ServerBuilder;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -78,16 +80,21 @@ public final class IreeGrpcServingAutoConfiguration {
         return new GrpcStop(service);
     }
 
-    /** Allows messages as large as over HTTP, unless Boot's property sets another limit. */
+    /** Allows messages as large as over HTTP, unless Boot's property sets another limit; the encodings are Boot's. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeGrpcServerCustomizer")
     @Order(0)
     <T extends ServerBuilder<T>> ServerBuilderCustomizer<T> ireeGrpcServerCustomizer(
-            OpenInferenceGrpcService service, IreeHttpProperties properties, Environment environment) {
+            OpenInferenceGrpcService service,
+            IreeHttpProperties properties,
+            Environment environment,
+            ObjectProvider<DecompressorRegistry> encodings) {
         int maximum = (int) properties.maxRequestSize().toBytes();
         boolean configured = environment.containsProperty(MESSAGE_SIZE);
         return builder -> {
             service.tracers().forEach(builder::addStreamTracerFactory);
+            builder.decompressorRegistry(
+                    CheckedDecompressor.checked(encodings.getIfAvailable(DecompressorRegistry::getDefaultInstance)));
             if (!configured) {
                 builder.maxInboundMessageSize(maximum);
             }

@@ -401,8 +401,23 @@ public final class Program implements AutoCloseable {
      * @return false when this program has no such call in progress
      */
     public boolean cancelCall(long id) {
-        return calls.cancel(id)
-                || parts.stream().anyMatch(part -> part.program().cancelCall(id));
+        return cancelWith(id, " by an operator");
+    }
+
+    /**
+     * Ends one call in progress, as {@link #cancelCall(long)} does, where no operator asked for the end.
+     *
+     * @param id the {@linkplain PendingCall#id number} of the call
+     * @param why the reason, for the text of the failure
+     * @return false when this program has no such call in progress
+     */
+    public boolean cancelCall(long id, String why) {
+        return cancelWith(id, ": " + why);
+    }
+
+    private boolean cancelWith(long id, String how) {
+        return calls.cancel(id, how)
+                || parts.stream().anyMatch(part -> part.program().cancelWith(id, how));
     }
 
     /**

@@ -74,6 +74,31 @@ class CancelledByNumberTest {
         }
     }
 
+    /** A call of a thread, in its turn, and one in line behind the call. */
+    @Test
+    void theFailureSaysWhyTheCallWasCancelled() throws Exception {
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module("waiting", VmAssembler.assemble(WAITING))
+                        .build())) {
+            CompletableFuture<Void> first = CompletableFuture.runAsync(
+                    () -> program.function("forever").invoke().close());
+            while (program.pendingCalls(2).isEmpty()) {
+                Thread.onSpinWait();
+            }
+            CompletableFuture<Results> second = program.function("forever").invokeAsync();
+            for (PendingCall each : program.pendingCalls(2)) {
+                assertThat(program.cancelCall(each.id(), "the house is closed")).isTrue();
+            }
+            for (CompletableFuture<?> each : List.of(first, second)) {
+                assertThat(each)
+                        .failsWithin(Duration.ofMinutes(1))
+                        .withThrowableThat()
+                        .withMessageMatching(".*call [0-9]+ of 'waiting.forever' was cancelled: the house is closed");
+            }
+        }
+    }
+
     // END-3
     @Test
     void onlyTheCallOfThatNumberEndsAndItsThreadIsNotInterruptedAfterwards() throws Exception {

@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -22,6 +23,9 @@ final class CallsInFlight {
 
     /** The key of the trace in the diagnostic context, set by tracing libraries. */
     private static final String TRACE = "traceId";
+
+    /** The reason for cancelling calls, in the texts of their failures. */
+    static final String STOPS = "the application stops";
 
     private final LongSupplier clock;
     private final ThreadDeadlines deadlines;
@@ -65,7 +69,7 @@ final class CallsInFlight {
             return now - since >= nanos;
         }
 
-        /** Ends the entry soon; false when already ended. */
+        /** Ends the entry soon; false when already ended, or when the entry runs elsewhere. */
         boolean interrupt() {
             return false;
         }
@@ -74,6 +78,7 @@ final class CallsInFlight {
     /** An entry running on the current thread. */
     final class Here extends Entry {
         private final ThreadDeadlines.Deadline deadline;
+        private volatile boolean cancelled;
 
         Here(String program, String function, @Nullable Duration timeout) {
             super(program, function, timeout);
@@ -82,6 +87,7 @@ final class CallsInFlight {
 
         @Override
         boolean interrupt() {
+            cancelled = true; // before the interrupt: the failure that follows says why
             return deadline.interrupt();
         }
 
@@ -92,10 +98,21 @@ final class CallsInFlight {
             deadline.end();
         }
 
-        /** Ends the entry with a failure; returns the failure for the caller: DEADLINE_EXCEEDED if the entry was late. */
+        /**
+         * Ends the entry with a failure; returns the failure for the caller: DEADLINE_EXCEEDED if the entry was late,
+         * and the same text for all calls cancelled as the application stops, wherever the interrupt met the call.
+         */
         IreeException failed(IreeException failure) {
             end();
-            return isLate() ? CallWait.late(function, timeout, failure) : failure;
+            if (isLate()) {
+                return CallWait.late(function, timeout, failure);
+            }
+            return cancelled
+                            && failure.code() == StatusCode.CANCELLED
+                            && !failure.getMessage().endsWith(STOPS) // with the number of the call
+                    ? new IreeException(
+                            StatusCode.CANCELLED, "call of '%s' was cancelled: %s".formatted(function, STOPS), failure)
+                    : failure;
         }
 
         /** Returns whether the entry ended after its deadline; valid after the end. */
@@ -121,12 +138,7 @@ final class CallsInFlight {
 
     /** Lists an entry running elsewhere until the future is complete. */
     void add(String program, String function, @Nullable Duration timeout, CompletableFuture<?> call) {
-        Entry entry = new Entry(program, function, timeout) {
-            @Override
-            boolean interrupt() {
-                return call.cancel(true);
-            }
-        };
+        Entry entry = new Entry(program, function, timeout);
         entries.add(entry);
         call.whenComplete((_, _) -> {
             entries.remove(entry);
@@ -134,7 +146,10 @@ final class CallsInFlight {
         });
     }
 
-    /** Ends all entries soon; returns the number of entries ended. */
+    /**
+     * Interrupts the threads of entries; returns the number of interrupted entries. An entry running elsewhere is ended
+     * by its program, with the number of the call in the text: completing the future here would be faster.
+     */
     int cancel() {
         int cancelled = 0;
         for (Entry entry : entries) {

@@ -190,12 +190,15 @@ public final class InvocationService implements InvocationOperations {
     }
 
     /**
-     * Cancels all calls in flight. A thread waiting in a call receives CANCELLED, and is not interrupted afterwards.
+     * Cancels all calls in flight on all programs, because the application stops, as the texts of the failures say. A
+     * thread waiting in a call receives CANCELLED, and is not interrupted afterwards.
      *
      * @return the number of cancelled calls
      */
     public int cancelCalls() {
-        return inFlight.cancel();
+        int cancelled = programs.cancelCalls(CallsInFlight.STOPS);
+        inFlight.cancel(); // a thread that copies inputs, for example, has a call that the program does not list yet
+        return cancelled;
     }
 
     /**

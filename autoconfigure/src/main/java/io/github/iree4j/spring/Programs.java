@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
@@ -527,6 +528,22 @@ public final class Programs implements AutoCloseable {
                 .filter(program -> retired.isOf(program, name, version))
                 .mapToInt(Program::activeCalls)
                 .sum();
+    }
+
+    /**
+     * Cancels the calls in flight on all programs.
+     *
+     * @param why the reason, for the text of their failures
+     * @return the number of calls that end
+     */
+    int cancelCalls(String why) {
+        int cancelled = 0;
+        for (Program each : runtime.programs()) {
+            for (PendingCall call : each.pendingCalls(Integer.MAX_VALUE)) {
+                cancelled += each.cancelCall(call.id(), why) ? 1 : 0;
+            }
+        }
+        return cancelled;
     }
 
     /** Rejects new calls with UNAVAILABLE; calls in flight continue. */

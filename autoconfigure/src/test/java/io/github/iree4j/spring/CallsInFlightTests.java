@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,16 +72,30 @@ class CallsInFlightTests {
     }
 
     @Test
-    void cancellingInterruptsThreadsAndCancelsFutures() {
+    void cancellingInterruptsThreadsAndLeavesFuturesToTheirPrograms() {
         CallsInFlight.Here here = calls.begin("draft", "module.step", null);
         CompletableFuture<Void> future = new CompletableFuture<>();
         calls.add("draft", "module.step", null, future);
         assertThat(looks).as("looks without deadlines").isEmpty();
-        assertThat(calls.cancel()).isEqualTo(2);
-        assertThat(future).isCancelled();
-        assertThat(here.failed(FAILURE)).isSameAs(FAILURE);
+        assertThat(calls.cancel()).isEqualTo(1);
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        assertThat(future).isNotDone();
+        assertThat(here.failed(FAILURE))
+                .hasMessageContaining("call of 'module.step' was cancelled: the application stops")
+                .hasCause(FAILURE);
         assertThat(calls.cancel()).isZero();
-        assertThat(calls.ended()).isEqualTo(2);
+        assertThat(calls.ended()).isEqualTo(1);
+    }
+
+    @Test
+    void aCancelledCallKeepsAFailureThatSaysMore() {
+        for (IreeException failure : List.of(
+                new IreeException(StatusCode.CANCELLED, "call 7 of 'm.f' was cancelled: the application stops"),
+                new IreeException(StatusCode.INVALID_ARGUMENT, "input 0 has another shape"))) {
+            CallsInFlight.Here here = calls.begin("draft", "module.step", null);
+            calls.cancel();
+            assertThat(here.failed(failure)).isSameAs(failure);
+        }
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -83,6 +84,7 @@ final class Call {
     private long since; // published by the list, or as the call in turn; 0 before the clock is started
     private volatile long changed;
     private volatile Interruption interruption = Interruption.NONE;
+    private @Nullable IreeException interruptedBy; // published by 'interruption'
 
     private Call(String function, ArgumentList arguments, boolean confined) {
         this.function = function;
@@ -214,6 +216,7 @@ final class Call {
         if (own == null || !INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.BEING_MADE)) {
             return false;
         }
+        interruptedBy = cause;
         own.interrupt();
         interruption = Interruption.MADE;
         return true;
@@ -232,6 +235,12 @@ final class Call {
         }
         Thread.interrupted();
         return true;
+    }
+
+    /** Returns the failure of a confined call that {@link #wasInterrupted}, with the stack of the call. */
+    IreeException cancelled(Throwable end) {
+        IreeException given = Objects.requireNonNull(interruptedBy);
+        return new IreeException(given.code(), given.getMessage(), end);
     }
 
     /** Records the number of {@linkplain FilesInPlace#comparisons comparisons} of files in place when the call's code begins. */

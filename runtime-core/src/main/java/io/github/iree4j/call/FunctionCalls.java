@@ -111,7 +111,7 @@ public final class FunctionCalls {
                     learn = () -> needs.learn(size, holder);
                 } catch (RuntimeException | Error e) {
                     if (call.wasInterrupted()) {
-                        throw ProgramCalls.cancelled(call, e);
+                        throw call.cancelled(e);
                     }
                     if (e instanceof IreeException failure) {
                         throw program.interrupted(call, failure);

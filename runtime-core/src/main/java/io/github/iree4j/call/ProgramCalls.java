@@ -264,20 +264,18 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      * Ends a call soon, with CANCELLED.
      *
      * @param number the number in the call's description
+     * @param how ends the text of the failure, after "was cancelled"
      * @return false when no such call is in progress
      */
-    public boolean cancel(long number) {
+    public boolean cancel(long number, String how) {
         Call call = underWay.find(number);
-        return call != null && call.cancelAlone(this, cancelled(call, null));
-    }
-
-    /** The failure of a call cancelled by its number. */
-    static IreeException cancelled(Call call, @Nullable Throwable cause) {
-        return new IreeException(
-                StatusCode.CANCELLED,
-                "call %d of '%s' was cancelled by an operator"
-                        .formatted(call.number(), call.holder().name()),
-                cause);
+        return call != null
+                && call.cancelAlone(
+                        this,
+                        new IreeException(
+                                StatusCode.CANCELLED,
+                                "call %d of '%s' was cancelled%s"
+                                        .formatted(number, call.holder().name(), how)));
     }
 
     /** Describes what a call waits for, for its failure; see {@link Call#awaited}. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.LeakCheck;
+import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
@@ -104,12 +105,43 @@ class IreeLifecycleTests {
                 Fence never = timeline.at(1)) {
             CompletableFuture<Results> call = call(context, never);
             context.close();
-            assertThat(call).isCancelled();
+            assertThat(call)
+                    .failsWithin(Duration.ofMinutes(1))
+                    .withThrowableThat()
+                    .withMessageMatching(".*call [0-9]+ of '.*\\.add' was cancelled: the application stops");
             assertThat(events.since(0, 100))
                     .extracting(IreeEvents.Event::type)
                     .contains("runtime.draining", "runtime.cancelled");
         }
         LeakCheck.assertNone(runtime);
+    }
+
+    /** One in its turn, in a loop of bytecode, and one in line. */
+    @Test
+    void callsOfThreadsEndWithTheReasonOfTheStop() throws Exception {
+        ConfigurableApplicationContext context = start(
+                "--iree.invocation.drain-timeout=50ms",
+                "--iree.modules.spinning.location=" + TestModules.spinner(directory));
+        InvocationService invocations = context.getBean(InvocationService.class);
+        Program program =
+                context.getBean(Programs.class).find("spinning").orElseThrow().program();
+        List<CompletableFuture<String>> ends = List.of(new CompletableFuture<>(), new CompletableFuture<>());
+        for (CompletableFuture<String> end : ends) {
+            Thread.ofPlatform().start(() -> {
+                try {
+                    invocations.invoke("spinning.spin").close();
+                } catch (IreeException e) {
+                    end.complete(e.getMessage());
+                }
+            });
+        }
+        while (program.pendingCalls(10).size() != 2) {
+            Thread.onSpinWait();
+        }
+        context.close();
+        for (CompletableFuture<String> end : ends) {
+            assertThat(end.join()).matches("call [0-9]+ of 'spinner.spin' was cancelled: the application stops");
+        }
     }
 
     @Test

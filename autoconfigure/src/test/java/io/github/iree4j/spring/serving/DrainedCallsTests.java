@@ -30,7 +30,9 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 @Timeout(300)
 class DrainedCallsTests {
 
-    private static final String CANCELLED = "call [0-9]+ of 'module.grow' was cancelled by an operator";
+    private static final String CANCELLED = "call [0-9]+ of 'module.grow' was cancelled";
+    private static final String BY_AN_OPERATOR = CANCELLED + " by an operator";
+    private static final String BY_THE_STOP = CANCELLED + ": the application stops";
 
     private final HttpClient http = HttpClient.newHttpClient();
 
@@ -66,7 +68,7 @@ class DrainedCallsTests {
     }
 
     /** Calls over both transports at once, and ends the calls. */
-    private void assertTexts(ConfigurableApplicationContext context, Runnable end) throws Exception {
+    private void assertTexts(ConfigurableApplicationContext context, String text, Runnable end) throws Exception {
         GrpcClient client =
                 new GrpcClient(context.getBean(GrpcServerLifecycle.class).getPort());
         try {
@@ -79,10 +81,10 @@ class DrainedCallsTests {
             end.run();
             HttpResponse<String> response = answer.get(1, TimeUnit.MINUTES);
             assertThat(response.statusCode()).as(response.body()).isEqualTo(503);
-            assertThat(response.body()).matches("\\{\"error\":\"" + CANCELLED + "\"}");
+            assertThat(response.body()).matches("\\{\"error\":\"" + text + "\"}");
             Status refused = status.get(1, TimeUnit.MINUTES);
             assertThat(refused.getCode()).isEqualTo(Status.Code.CANCELLED);
-            assertThat(refused.getDescription()).matches(CANCELLED);
+            assertThat(refused.getDescription()).matches(text);
         } finally {
             client.close();
         }
@@ -93,13 +95,21 @@ class DrainedCallsTests {
     void clientsAtTheDrainLimitLearnTheSameAsClientsCancelledByAnOperator(WebApplicationType web) throws Exception {
         try (ConfigurableApplicationContext context = start(web)) {
             Programs programs = context.getBean(Programs.class);
-            assertTexts(context, () -> {
+            assertTexts(context, BY_AN_OPERATOR, () -> {
                 Program program = programs.find("loop").orElseThrow().program();
                 program.pendingCalls(10).stream().map(PendingCall::id).forEach(program::cancelCall);
             });
-            assertTexts(context, () -> programs.unload("loop", null));
+            assertTexts(context, BY_AN_OPERATOR, () -> programs.unload("loop", null));
             programs.load("loop", null);
-            assertTexts(context, () -> programs.load("loop", null));
+            assertTexts(context, BY_AN_OPERATOR, () -> programs.load("loop", null));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void clientsOfAStoppingApplicationLearnThatItStops(WebApplicationType web) throws Exception {
+        try (ConfigurableApplicationContext context = start(web)) {
+            assertTexts(context, BY_THE_STOP, context::close);
         }
     }
 

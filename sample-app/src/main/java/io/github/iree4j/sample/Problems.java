@@ -14,6 +14,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.NoHandlerFoundException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
@@ -44,6 +45,18 @@ final class Problems extends ResponseEntityExceptionHandler {
     @ExceptionHandler
     ProblemDetail invalidField(InvalidFieldException e) {
         return problem(HttpStatus.BAD_REQUEST, "Invalid request", e.getMessage(), e.field());
+    }
+
+    /** Without the path in the detail: a client may send a long path, and the problem names the path already. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleNoHandlerFoundException(
+            NoHandlerFoundException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        return handleExceptionInternal(
+                e,
+                problem(HttpStatus.NOT_FOUND, "Not Found", "nothing is served here", null),
+                headers,
+                status,
+                request);
     }
 
     @Override

@@ -1,0 +1,68 @@
+package io.github.iree4j.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.ActiveProfiles;
+
+/** Paths that a service open to strangers does not serve. */
+@SpringBootTest(
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {"server.address=127.0.0.1", "management.server.port=0"})
+@ActiveProfiles("production")
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(120)
+class ProductionPathsTests {
+
+    @LocalServerPort
+    private int port;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    private HttpResponse<String> send(String method, String path) throws Exception {
+        return http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                        .method(method, BodyPublishers.noBody())
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    /** Spring would look into every jar for a file of that name. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/index.html", "/digits.js", "/nosuch"})
+    void noFileIsLookedFor(String path) throws Exception {
+        HttpResponse<String> response = send("GET", path);
+        assertThat(response.statusCode()).isEqualTo(404);
+        assertThat(response.body()).contains("nothing is served here").doesNotContain("resource");
+    }
+
+    @Test
+    void longUnknownPathsAreNeitherRepeatedTwiceNorLogged(CapturedOutput output) throws Exception {
+        String name = "a".repeat(7000);
+        HttpResponse<String> response = send("GET", "/nosuch/" + name);
+        assertThat(response.statusCode()).isEqualTo(404);
+        assertThat(response.body().length()).isLessThan(name.length() + 300);
+        assertThat(output.getAll()).doesNotContain("nosuch");
+    }
+
+    @Test
+    void unknownMethodsAreNotLogged(CapturedOutput output) throws Exception {
+        assertThat(send("BREW", "/infer").statusCode()).isEqualTo(405);
+        assertThat(output.getAll()).doesNotContain("BREW");
+    }
+}

@@ -7,6 +7,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -30,6 +32,7 @@ public final class FormRefusal extends OncePerRequestFilter {
             "/v2/trace/*",
             "/v2/logging/*");
 
+    private final Predicate<@Nullable String> isRefused;
     private final String contentType;
     private final byte[] refusal;
 
@@ -47,14 +50,32 @@ public final class FormRefusal extends OncePerRequestFilter {
      * @param refusal the body of the refusal, sent with status 415
      */
     public FormRefusal(String contentType, String refusal) {
+        this(OpenInference.RequestHead::isForm, contentType, refusal);
+    }
+
+    private FormRefusal(Predicate<@Nullable String> isRefused, String contentType, String refusal) {
+        this.isRefused = isRefused;
         this.contentType = contentType;
         this.refusal = refusal.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Creates a filter refusing multipart bodies only, for the port of Actuator: the servlet of that port cannot read
+     * multipart bodies, so that each would fail with an error in the log. Other forms may be a login's.
+     *
+     * @return the filter
+     */
+    public static FormRefusal ofMultipart() {
+        return new FormRefusal(
+                OpenInference.RequestHead::isMultipart,
+                MediaType.APPLICATION_PROBLEM_JSON_VALUE,
+                "{\"title\":\"Unsupported Media Type\",\"status\":415,\"detail\":\"multipart bodies are not supported\"}");
     }
 
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        if (!OpenInference.RequestHead.isForm(request.getContentType())) {
+        if (!isRefused.test(request.getContentType())) {
             chain.doFilter(request, response);
             return;
         }

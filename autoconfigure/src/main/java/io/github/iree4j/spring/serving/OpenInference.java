@@ -312,8 +312,15 @@ final class OpenInference {
 
         /** Returns whether a content type is a form's. */
         static boolean isForm(@Nullable String type) {
-            String known = type == null ? "" : type.strip().toLowerCase(Locale.ROOT);
-            return known.startsWith("multipart/") || known.startsWith(MediaType.APPLICATION_FORM_URLENCODED_VALUE);
+            return isMultipart(type) || plain(type).startsWith(MediaType.APPLICATION_FORM_URLENCODED_VALUE);
+        }
+
+        static boolean isMultipart(@Nullable String type) {
+            return plain(type).startsWith("multipart/");
+        }
+
+        private static String plain(@Nullable String type) {
+            return type == null ? "" : type.strip().toLowerCase(Locale.ROOT);
         }
 
         private void requireReadable() {

@@ -116,13 +116,19 @@ public final class ServedModels {
 
     /** Returns the name of the program of a model: the longest match. */
     private String programOf(String model) {
-        for (int dot = model.length(); dot > 0; dot = model.lastIndexOf('.', dot - 1)) {
+        int end = model.endsWith(".") ? 0 : model.length(); // no function has an empty name
+        for (int dot = end; dot > 0; dot = model.lastIndexOf('.', dot - 1)) {
             String name = model.substring(0, dot);
             if (!programs.versions(name).isEmpty()) {
                 return name;
             }
         }
-        throw new IreeException(StatusCode.NOT_FOUND, "there is no model '%s'".formatted(Datatype.shortened(model)));
+        throw noModel(model, null);
+    }
+
+    private static IreeException noModel(String model, @Nullable IreeException cause) {
+        return new IreeException(
+                StatusCode.NOT_FOUND, "there is no model '%s'".formatted(Datatype.shortened(model)), cause);
     }
 
     /** Returns the ready versions of a model, the newest last. */
@@ -191,10 +197,19 @@ public final class ServedModels {
         LoadedProgram loaded = loaded(program, version, limit);
         String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
         checkOnce(program, loaded, function);
-        LocatedFunction located = programs.locate(program + "." + function, version, null);
+        LocatedFunction located = locate(model, program, version, function);
         checkListed(model, located, ranges.getOrDefault(program, Map.of()));
         return new Served(
                 model, located, strings.getOrDefault(program, Set.of()), ranges.getOrDefault(program, Map.of()));
+    }
+
+    /** Locates a function. Clients who guess names are told only the guess, not the functions of the program. */
+    private LocatedFunction locate(String model, String program, @Nullable String version, String function) {
+        try {
+            return programs.locate(program + "." + function, version, null);
+        } catch (IreeException e) {
+            throw e.code() == StatusCode.NOT_FOUND ? noModel(model, e) : e;
+        }
     }
 
     private LoadedProgram loaded(String program, @Nullable String version, Duration limit) {

@@ -448,6 +448,11 @@ class GrpcOpenInferenceTests {
 
     @Test
     void unanswerableRequestsHaveAStatus() {
+        for (String guessed : List.of("adder.", "adder.none")) {
+            Status status = client.inference(guessed).refused();
+            assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+            assertThat(status.getDescription()).isEqualTo("there is no model '%s'".formatted(guessed));
+        }
         assertStatus(client.inference("nothing").refused(), Status.Code.NOT_FOUND, "'nothing'");
         assertStatus(client.inference("adder").refused(), Status.Code.INVALID_ARGUMENT, "'input0'");
         assertStatus(client.inference("adder").set("model_version", "9").refused(), Status.Code.NOT_FOUND, "'9'");

@@ -41,6 +41,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -329,6 +330,18 @@ class OpenInferenceTests {
         HttpResponse<byte[]> none = post("/models/sum/versions/3/infer", ADD);
         assertThat(none.statusCode()).isEqualTo(404);
         assertThat(error(none)).isEqualTo("model 'sum' has no version '3'; it has [1, 2]");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"adder.", "adder..", "adder.nothing", "adder.add.", "nothing."})
+    void guessedNamesTellNoOthers(String model) throws Exception {
+        String expected = "there is no model '%s'".formatted(model);
+        for (String path : new String[] {"/models/" + model, "/models/%s/config".formatted(model)}) {
+            HttpResponse<byte[]> response = send(to(path));
+            assertThat(response.statusCode()).isEqualTo(404);
+            assertThat(error(response)).isEqualTo(expected);
+        }
+        assertThat(error(post("/models/%s/infer".formatted(model), ADD))).isEqualTo(expected);
     }
 
     @Test

@@ -83,7 +83,8 @@ final class ModelRepository {
             text = body.readNBytes(MAX_REQUEST + 1);
         }
         if (text.length > MAX_REQUEST) {
-            throw InferenceRequest.invalid("the body is longer than %d bytes".formatted(MAX_REQUEST));
+            throw new ResponseStatusException(
+                    HttpStatus.CONTENT_TOO_LARGE, "the body is longer than %d bytes".formatted(MAX_REQUEST));
         }
         JsonNode request = text.length == 0 ? JSON.createObjectNode() : JSON.readTree(text);
         JsonNode parameters = request.path("parameters");

@@ -11,6 +11,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.util.StringUtils;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
@@ -51,7 +52,7 @@ record ProtocolFailure(String error) {
 
     private static String problem(JacksonException e) {
         String problem = e instanceof StreamConstraintsException
-                ? "the JSON of the body exceeds a limit: " + e.getOriginalMessage()
+                ? "the JSON of the body exceeds a limit: " + limit(e.getOriginalMessage())
                 : "the body is not JSON";
         return e.getLocation() == null || e.getLocation().getLineNr() < 0
                 ? problem
@@ -60,6 +61,11 @@ record ProtocolFailure(String error) {
                                 problem,
                                 e.getLocation().getLineNr(),
                                 e.getLocation().getColumnNr());
+    }
+
+    /** Returns what Jackson says of a limit, without the name of Jackson's method that sets it. */
+    private static String limit(String message) {
+        return StringUtils.uncapitalize(message.replaceAll(",? from `[^`]*`", ""));
     }
 
     /** Returns a response with the number of seconds before a retry, unless 0. */

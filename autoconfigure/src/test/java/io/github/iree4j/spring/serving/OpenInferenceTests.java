@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -550,6 +551,31 @@ class OpenInferenceTests {
         HttpResponse<byte[]> skipped = post("/models/add/infer", "{\"other\": " + "[".repeat(30_000));
         assertThat(skipped.statusCode()).isEqualTo(400);
         assertThat(error(skipped)).contains("exceeds a limit");
+    }
+
+    @Test
+    void limitsOfJsonAreToldInNumbersOnly() throws Exception {
+        Map<String, String> limits = Map.of(
+                "{\"other\": " + "[".repeat(200),
+                "document nesting depth (137) exceeds the maximum allowed (136)",
+                "{\"other\": " + "1".repeat(600) + "}",
+                "number value length (600) exceeds the maximum allowed (512)",
+                ADD.replace("[1,", "[" + "1".repeat(600) + ","),
+                "number value length (600) exceeds the maximum allowed (512)",
+                "{\"" + "n".repeat(2000) + "\": 1}",
+                "name length (2000) exceeds the maximum allowed (1024)");
+        for (Map.Entry<String, String> each : limits.entrySet()) {
+            HttpResponse<byte[]> response = post("/models/add/infer", each.getKey());
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(error(response)).contains(each.getValue()).doesNotContain("Stream", "`");
+        }
+    }
+
+    @Test
+    void largeRequestsToTheRepositoryAreTooLarge() throws Exception {
+        HttpResponse<byte[]> response = post("/repository/models/add/load", " ".repeat(200_000));
+        assertThat(response.statusCode()).isEqualTo(413);
+        assertThat(error(response)).isEqualTo("the body is longer than 65536 bytes");
     }
 
     @Test

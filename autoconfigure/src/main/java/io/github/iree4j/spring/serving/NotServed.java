@@ -4,12 +4,32 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.core.Ordered;
 import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.method.HandlerMethod;
 
-/** Requests answered in the protocol's form although no handler serves the request, alike on both web stacks. */
+/**
+ * Requests answered in the protocol's form although no handler serves the request, alike on both web stacks: requests
+ * with any method that no other handler names, unknown methods included. Spring answers OPTIONS.
+ */
 final class NotServed {
+
+    /** The paths of the protocol and of others, as a pattern of a mapping. */
+    static final String BELOW = "/v2/**";
+
+    /** The order of a mapping behind those of handlers, and before those of files. */
+    static final int BEFORE_FILES = Ordered.LOWEST_PRECEDENCE - 2;
+
     private NotServed() {}
+
+    /** Returns the method of a controller for unknown paths, as the handler of a mapping. */
+    static HandlerMethod handler(Object controller, Class<?> request) {
+        try {
+            return new HandlerMethod(controller, controller.getClass().getDeclaredMethod("unknown", request));
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
     /** Other methods for paths with GET in the protocol. */
     @Target(ElementType.METHOD)
@@ -26,8 +46,7 @@ final class NotServed {
                 "/models/{model}/versions/{version}/ready",
                 "/models/{model}/config",
                 "/models/{model}/versions/{version}/config"
-            },
-            method = {RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+            })
     @interface Get {}
 
     /** Other methods for paths with POST in the protocol. */
@@ -41,16 +60,13 @@ final class NotServed {
                 "/models/{model}/versions/{version}/generate",
                 "/models/{model}/generate_stream",
                 "/models/{model}/versions/{version}/generate_stream"
-            },
-            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+            })
     @interface Post {}
 
     /** Other methods for paths with POST in the repository extension. */
     @Target(ElementType.METHOD)
     @Retention(RetentionPolicy.RUNTIME)
-    @RequestMapping(
-            path = {"/index", "/models/{model}/load", "/models/{model}/unload"},
-            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    @RequestMapping(path = {"/index", "/models/{model}/load", "/models/{model}/unload"})
     @interface Repository {}
 
     /** The remaining paths of the protocol and its extensions. */
@@ -65,13 +81,6 @@ final class NotServed {
                 "/cudasharedmemory/**",
                 "/trace/**",
                 "/logging/**"
-            },
-            method = {
-                RequestMethod.GET,
-                RequestMethod.POST,
-                RequestMethod.PUT,
-                RequestMethod.PATCH,
-                RequestMethod.DELETE
             })
     @interface Other {}
 }

@@ -21,7 +21,10 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.server.MethodNotAllowedException;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.SimpleUrlHandlerMapping;
 import tools.jackson.core.JacksonException;
 
 /** The Open Inference Protocol, version 2, over REST with Spring MVC, with the binary tensor data extension and
@@ -43,6 +46,17 @@ public final class OpenInferenceController {
     public OpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.protocol = OpenInference.overHttp(models, invocations, options, limits);
+    }
+
+    /**
+     * Returns a mapping of all paths below the protocol's path, behind all handlers of the application but before files,
+     * so that unknown paths are answered in the protocol's form and files are not searched for them.
+     *
+     * @return the mapping; for Spring to initialize
+     */
+    public HandlerMapping unservedPaths() {
+        HandlerMethod unknown = NotServed.handler(this, HttpServletRequest.class);
+        return new SimpleUrlHandlerMapping(Map.of(NotServed.BELOW, unknown), NotServed.BEFORE_FILES);
     }
 
     /** Returns the line of inference requests. */

@@ -18,6 +18,9 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.reactive.HandlerMapping;
+import org.springframework.web.reactive.handler.SimpleUrlHandlerMapping;
 import org.springframework.web.server.MethodNotAllowedException;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
@@ -51,6 +54,16 @@ public final class ReactiveOpenInferenceController {
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.limits = limits;
         this.protocol = OpenInference.overHttp(models, invocations, options, limits);
+    }
+
+    /**
+     * Returns a mapping like {@link OpenInferenceController#unservedPaths}.
+     *
+     * @return the mapping; for Spring to initialize
+     */
+    public HandlerMapping unservedPaths() {
+        HandlerMethod unknown = NotServed.handler(this, ServerHttpRequest.class);
+        return new SimpleUrlHandlerMapping(Map.of(NotServed.BELOW, unknown), NotServed.BEFORE_FILES);
     }
 
     @GetMapping({"", "/"})

@@ -11,12 +11,15 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -36,6 +39,7 @@ import tools.jackson.databind.json.JsonMapper;
             "spring.mvc.problemdetails.enabled=true",
             "spring.webflux.problemdetails.enabled=true"
         })
+@ExtendWith(OutputCaptureExtension.class)
 @Timeout(300)
 class UnservedPathsTests {
 
@@ -78,6 +82,9 @@ class UnservedPathsTests {
         "GET,  /v2/cudasharedmemory/status",
         "GET,  /v2/trace/setting",
         "POST, /v2/logging",
+        "GET,  /v2/nosuch",
+        "POST, /v2/nosuch/either",
+        "BREW, /v2/models/add/stats",
     })
     void extensionsThatAreNotServedAreNotFound(String method, String path) throws Exception {
         HttpResponse<String> response = send(method, path);
@@ -103,12 +110,17 @@ class UnservedPathsTests {
         "POST,   /v2/health/ready,               GET",
         "GET,    /v2/models/add/infer,           POST",
         "PUT,    /v2/models/add/generate_stream, POST",
+        "BREW,   /v2,                            GET",
+        "BREW,   /v2/models/add,                 GET",
+        "BREW,   /v2/models/add/infer,           POST",
     })
-    void methodsThatAPathDoesNotHaveAreNotAllowed(String method, String path, String allowed) throws Exception {
+    void methodsThatAPathDoesNotHaveAreNotAllowed(String method, String path, String allowed, CapturedOutput output)
+            throws Exception {
         HttpResponse<String> response = send(method, path);
         assertThat(response.statusCode()).isEqualTo(405);
         assertThat(response.headers().firstValue("Allow")).hasValue(allowed);
         assertThat(error(response)).contains(method).contains(allowed);
+        assertThat(output.getAll()).doesNotContain("WARN");
     }
 
     @ParameterizedTest
@@ -150,9 +162,11 @@ class UnservedPathsTests {
     @Test
     void pathsOfTheApplicationAreItsOwn() throws Exception {
         assertThat(send("GET", "/v2/models/add/pedigree").body()).isEqualTo("of the application");
-        HttpResponse<String> response = send("GET", "/v2/orders");
-        assertThat(response.statusCode()).isEqualTo(404);
+        assertThat(send("GET", "/v2/orders").body()).isEqualTo("an order");
+        HttpResponse<String> response = send("PUT", "/v2/orders");
+        assertThat(response.statusCode()).isEqualTo(405);
         assertThat(response.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+        assertThat(send("GET", "/nosuch").headers().firstValue("Content-Type")).hasValue("application/problem+json");
     }
 
     @ParameterizedTest
@@ -166,6 +180,11 @@ class UnservedPathsTests {
         @GetMapping("/v2/models/add/pedigree")
         String pedigree() {
             return "of the application";
+        }
+
+        @GetMapping("/v2/orders")
+        String orders() {
+            return "an order";
         }
     }
 

@@ -99,6 +99,12 @@ public final class IreeServingAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnMissingBean(name = "ireeUnservedPaths")
+        org.springframework.web.servlet.HandlerMapping ireeUnservedPaths(OpenInferenceController controller) {
+            return controller.unservedPaths();
+        }
+
+        @Bean
         @ConditionalOnMissingBean
         @ConditionalOnBooleanProperty("iree.serving.repository")
         ModelRepositoryController ireeModelRepositoryController(Programs programs, BodyLimits limits) {
@@ -162,6 +168,12 @@ public final class IreeServingAutoConfiguration {
                 BodyLimits limits) {
             return new ReactiveOpenInferenceController(
                     models, invocations, properties.options(http, MANY_REQUESTS), limits);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeUnservedPaths")
+        org.springframework.web.reactive.HandlerMapping ireeUnservedPaths(ReactiveOpenInferenceController controller) {
+            return controller.unservedPaths();
         }
 
         @Bean

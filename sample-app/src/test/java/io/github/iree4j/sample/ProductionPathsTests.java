@@ -17,8 +17,10 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.web.server.LocalManagementPort;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.ActiveProfiles;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Paths that a service open to strangers does not serve. */
 @SpringBootTest(
@@ -31,6 +33,9 @@ class ProductionPathsTests {
 
     @LocalServerPort
     private int port;
+
+    @LocalManagementPort
+    private int management;
 
     private final HttpClient http = HttpClient.newHttpClient();
 
@@ -58,6 +63,25 @@ class ProductionPathsTests {
         assertThat(response.statusCode()).isEqualTo(404);
         assertThat(response.body().length()).isLessThan(name.length() + 300);
         assertThat(output.getAll()).doesNotContain("nosuch");
+    }
+
+    /** Alerts count answers of 5xx. */
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "POST"})
+    void pathOfErrorsIsNotFound(String method) throws Exception {
+        HttpResponse<String> response = send(method, "/error");
+        assertThat(response.statusCode()).isEqualTo(404);
+        assertThat(JsonMapper.shared().readTree(response.body()).get("status").intValue())
+                .isEqualTo(404);
+        assertThat(errors()).doesNotContain("outcome=\"SERVER_ERROR\"");
+    }
+
+    private String errors() throws Exception {
+        return http.send(
+                        HttpRequest.newBuilder(URI.create("http://localhost:" + management + "/actuator/prometheus"))
+                                .build(),
+                        BodyHandlers.ofString())
+                .body();
     }
 
     @Test

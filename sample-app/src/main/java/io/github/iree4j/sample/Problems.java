@@ -99,8 +99,8 @@ final class Problems extends ResponseEntityExceptionHandler {
     private static String required(HttpMessageNotReadableException e) {
         MediaType type = e.getHttpInputMessage().getHeaders().getContentType();
         return type == null || MediaType.APPLICATION_JSON.isCompatibleWith(type)
-                ? "a JSON body is required"
-                : "a body of type %s/%s is required".formatted(type.getType(), type.getSubtype());
+                ? "a JSON body is required" // the body may be null in JSON
+                : "the body is empty; a body of type %s/%s is required".formatted(type.getType(), type.getSubtype());
     }
 
     private static <T extends Throwable> @Nullable T cause(Throwable failure, Class<T> type) {

@@ -89,4 +89,29 @@ class ProductionPathsTests {
         assertThat(send("BREW", "/infer").statusCode()).isEqualTo(405);
         assertThat(output.getAll()).doesNotContain("BREW");
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "1,64"})
+    void emptyBodiesAreCalledEmptyWhateverTheirShape(String shape) throws Exception {
+        HttpResponse<String> response = http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/infer"))
+                        .header("Content-Type", "application/octet-stream;type=f32;shape=\"" + shape + "\"")
+                        .POST(BodyPublishers.noBody())
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("the body is empty; a body of type application/octet-stream is required");
+    }
+
+    @Test
+    void shapesThatAreNoneAreDescribed() throws Exception {
+        HttpResponse<String> response = http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/infer"))
+                        .header("Content-Type", "application/octet-stream;type=f32;shape=\"-1\"")
+                        .POST(BodyPublishers.ofByteArray(new byte[4]))
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("dimension 0 of shape -1 is negative");
+    }
 }

@@ -75,7 +75,7 @@ class ScansWebTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                "application/x-npy | a body of type application/x-npy is required",
+                "application/x-npy | the body is empty; a body of type application/x-npy is required",
                 "application/json  | a JSON body is required",
             })
     void asksForABodyOfTheContentType(String type, String detail) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.springframework.http.HttpStatus;

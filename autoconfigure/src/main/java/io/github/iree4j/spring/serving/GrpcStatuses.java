@@ -2,9 +2,9 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.HttpStatuses;
-import io.github.iree4j.spring.http.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Metadata;

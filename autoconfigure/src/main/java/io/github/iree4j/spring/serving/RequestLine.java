@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.serving;
 
-import io.github.iree4j.spring.http.RetryLater;
+import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

@@ -9,7 +9,7 @@ import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
-import io.github.iree4j.spring.http.RetryLater;
+import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.pool.NeverFits;
-import io.github.iree4j.spring.http.RetryLater;
+import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Metadata;

@@ -1,4 +1,4 @@
-package io.github.iree4j.spring.http;
+package io.github.iree4j.spring;
 
 import io.github.iree4j.status.FailureDetail;
 import java.time.Duration;

@@ -4,6 +4,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /** The loads in progress, each within a time limit. Thread-safe. */
@@ -13,7 +15,14 @@ final class Loads {
     private static final Duration ENDING = Duration.ofSeconds(5);
 
     private final CallsInFlight loads = new CallsInFlight();
+    private final Set<Load> running = ConcurrentHashMap.newKeySet();
     private volatile Duration timeout = Duration.ZERO;
+
+    private record Load(ProgramSource source, CallsInFlight.Here here) {
+        boolean isOf(ProgramSource program) {
+            return source.name().equals(program.name()) && source.version().equals(program.version());
+        }
+    }
 
     /** Limits each future load; zero for no limit. */
     void limit(Duration most) {
@@ -30,6 +39,13 @@ final class Loads {
         return loads.cancel();
     }
 
+    /** Ends the loads of a version of a program soon, with CANCELLED. */
+    void cancel(ProgramSource program) {
+        running.stream()
+                .filter(load -> load.isOf(program))
+                .forEach(load -> load.here().interrupt());
+    }
+
     /**
      * Loads a program on this thread.
      *
@@ -39,6 +55,8 @@ final class Loads {
     LoadedProgram load(ProgramSource source, Supplier<LoadedProgram> opening) {
         Duration limit = timeout;
         CallsInFlight.Here here = loads.begin(source.name(), "load", limit.isZero() ? null : limit);
+        Load load = new Load(source, here);
+        running.add(load);
         try {
             LoadedProgram fresh = opening.get();
             here.end();
@@ -60,6 +78,8 @@ final class Loads {
         } catch (RuntimeException | Error e) {
             here.end();
             throw e;
+        } finally {
+            running.remove(load);
         }
     }
 }

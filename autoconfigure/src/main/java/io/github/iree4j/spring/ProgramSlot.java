@@ -8,6 +8,8 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -23,29 +25,42 @@ import org.slf4j.LoggerFactory;
  * A version of a program: the source, the status, and the program once loaded.
  *
  * <p>All calls finding the program not loaded share one load, which runs on a thread of its own. A call waits for the
- * load, with a limit and interruptibly; the end of a wait leaves the load as it is. Only the end of the application and
- * the time limit of loading end a load early. A load ended early has not shown that the program cannot be loaded: the
- * state is UNLOADED afterwards, and the next call begins another load.
+ * load, with a limit and interruptibly; the end of a wait leaves the load as it is. Only the end of the application, an
+ * unload, and the time limit of loading end a load early. A load ended early has not shown that the program cannot be
+ * loaded: the state is UNLOADED afterwards, and the next call begins another load, unless the program was unloaded.
+ *
+ * <p>Reloads share loads too. A reload joins the load of a program that is not loaded. A reload of a loaded program joins
+ * only a reload that has not begun to read: the files may have changed since another began.
  */
 final class ProgramSlot {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramSlot.class);
 
+    /** Time for a load to end once an unload has cancelled the load. */
+    private static final Duration ENDING = Duration.ofSeconds(5);
+
     private final Programs programs;
-    /** Held while loading, unloading and changing the source; not while calling. */
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Held while loading, unloading and changing the source; not while calling. Fair: loads and unloads take effect in order. */
+    private final ReentrantLock lock = new ReentrantLock(true);
 
     private volatile @Nullable LoadedProgram loaded;
-    // Written under the monitor, which is held only for this field and the next two.
+    // Written under the monitor, which is held only for this field and the next three.
     private volatile ProgramStatus status;
     private @Nullable Report loading;
-    private @Nullable CompletableFuture<LoadedProgram> awaited; // the load begun by calls, until its end
+    private final Deque<AwaitedLoad> awaited = new ArrayDeque<>(); // the loads others may wait for, the oldest first
+    private int unloads; // waiting for the end of a load
     private volatile boolean wanted = true; // written under lock: whether a call may load the program
     private @Nullable ProgramInterface last; // guarded by lock: interface of the last loaded program
     // guarded by lock: differences of the last loaded program from its predecessor
     private List<String> changes = List.of();
     // guarded by lock: unloaded instances without a successor
     private List<WeakReference<Program>> unloaded = List.of();
+
+    /** A load until its end, or until nobody waits for the load any more. */
+    private static final class AwaitedLoad {
+        final CompletableFuture<LoadedProgram> outcome = new CompletableFuture<>();
+        boolean reads; // guarded by the monitor of the slot: whether the load may have read files
+    }
 
     ProgramSlot(Programs programs, ProgramSource source) {
         this.programs = programs;
@@ -68,14 +83,14 @@ final class ProgramSlot {
 
     /** Returns the program like {@link #require}, but begins a load on this thread, where an interrupt ends the load. */
     LoadedProgram requireHere(Duration limit) {
-        return outcome(begin(Runnable::run), limit);
+        return outcome(begin(Runnable::run, false), limit);
     }
 
     /**
      * Returns the program, waiting for a load on another thread if necessary.
      *
-     * @throws IreeException DEADLINE_EXCEEDED when the load takes longer than the limit; CANCELLED when this thread is
-     *     interrupted, and the thread stays interrupted; the load continues in both cases
+     * @throws IreeException DEADLINE_EXCEEDED when the load has not ended within the limit, CANCELLED when this thread
+     *     is interrupted; the load continues in both cases
      */
     LoadedProgram require(Duration limit) {
         LoadedProgram now = loaded;
@@ -84,65 +99,95 @@ final class ProgramSlot {
 
     /** Returns the program, or the load on another thread, which begins unless in progress. The caller must not complete the future. */
     CompletableFuture<LoadedProgram> requireAsync() {
-        return begin(load -> CallThreads.forNativeWaits("iree4j-load " + source().name(), load)
-                .start());
+        return begin(this::onAnotherThread, false);
     }
 
-    private CompletableFuture<LoadedProgram> begin(Executor loader) {
+    private void onAnotherThread(Runnable load) {
+        CallThreads.forNativeWaits("iree4j-load " + source().name(), load).start();
+    }
+
+    private CompletableFuture<LoadedProgram> begin(Executor loader, boolean again) {
         LoadedProgram now = loaded;
-        if (now != null) {
+        if (now != null && !again) {
             return CompletableFuture.completedFuture(now);
         }
-        CompletableFuture<LoadedProgram> outcome = new CompletableFuture<>();
+        AwaitedLoad load = new AwaitedLoad();
         synchronized (this) {
-            if (awaited != null) {
-                return awaited;
+            AwaitedLoad last = awaited.peekLast();
+            if (last != null && !(again && loaded != null && last.reads)) {
+                return last.outcome;
             }
-            awaited = outcome;
+            try {
+                if (again) {
+                    programs.requireServing(source());
+                } else {
+                    requireLoadable();
+                }
+            } catch (IreeException e) {
+                return CompletableFuture.failedFuture(e);
+            }
+            awaited.addLast(load);
         }
         try {
-            requireLoadable();
-            loader.execute(() -> finish(outcome));
+            loader.execute(() -> finish(load, again));
         } catch (RuntimeException | Error e) { // also without memory for a thread
-            end(outcome, null, e);
+            end(load, null, e);
         }
-        return outcome;
+        return load.outcome;
     }
 
-    private void finish(CompletableFuture<LoadedProgram> outcome) {
+    private void finish(AwaitedLoad load, boolean again) {
         try {
-            end(outcome, loadIfNecessary(), null);
+            end(load, load(load, again), null);
         } catch (IreeException e) { // not loadable
-            end(outcome, null, e);
+            end(load, null, e);
         } catch (RuntimeException | Error e) {
             IreeException early = earlyEnd(e);
             end(
-                    outcome,
+                    load,
                     null,
                     early == null ? notLoaded(e) : new IreeException(early.code(), String.valueOf(e.getMessage()), e));
         }
     }
 
-    private void end(
-            CompletableFuture<LoadedProgram> outcome, @Nullable LoadedProgram program, @Nullable Throwable failure) {
+    private void end(AwaitedLoad load, @Nullable LoadedProgram program, @Nullable Throwable failure) {
         synchronized (this) {
-            awaited = null; // before the end is known: callers knowing a failure may begin another load
+            awaited.remove(load); // before the end is known: callers knowing a failure may begin another load
         }
         if (failure == null) {
-            outcome.complete(program);
+            load.outcome.complete(program);
         } else {
-            outcome.completeExceptionally(failure);
+            load.outcome.completeExceptionally(failure);
         }
     }
 
-    private LoadedProgram loadIfNecessary() {
+    /** Ends all waits for loads, which may go on: loads that have not begun to read do not begin any more. */
+    void endWaits(IreeException why) {
+        List<AwaitedLoad> ended;
+        synchronized (this) {
+            ended = List.copyOf(awaited);
+            awaited.clear();
+        }
+        ended.forEach(load -> load.outcome.completeExceptionally(why));
+    }
+
+    private LoadedProgram load(AwaitedLoad load, boolean again) {
         lock.lock();
         try {
+            synchronized (this) {
+                if (!awaited.contains(load)) {
+                    throw new IreeException(
+                            StatusCode.CANCELLED, "nobody waits for the load of program " + source().describe());
+                }
+                load.reads = true;
+            }
             LoadedProgram now = loaded;
-            if (now != null) {
+            if (now != null && !again) {
                 return now;
             }
-            requireLoadable();
+            if (!again) {
+                requireLoadable();
+            }
             return load(source(), false);
         } finally {
             lock.unlock();
@@ -215,10 +260,13 @@ final class ProgramSlot {
             long start = System.nanoTime();
             LoadedProgram before = loaded;
             LoadedProgram fresh;
+            Report report = new Report(source);
             try {
-                fresh = checked(programs.open(source, new Report(source), copy));
+                fresh = checked(programs.open(source, report, copy, report::requireNoUnload), report);
             } catch (RuntimeException | Error e) {
-                if (before == null) {
+                if (isLeftBehind(report)) {
+                    unloadLocked();
+                } else if (before == null) {
                     ProgramState state = earlyEnd(e) == null ? ProgramState.FAILED : ProgramState.UNLOADED;
                     become(source, state, since(start), e, List.of());
                 } else {
@@ -228,9 +276,9 @@ final class ProgramSlot {
             }
             become(source, fresh, since(start));
             try {
-                programs.requireServing(source); // again: closing may have given up waiting for this load
+                programs.requireOpen(source); // closing may have given up waiting for this load
             } catch (RuntimeException e) {
-                unload();
+                unloadLocked();
                 throw new ProgramLoadException(source, e);
             }
             return fresh;
@@ -250,9 +298,10 @@ final class ProgramSlot {
                 : null;
     }
 
-    private LoadedProgram checked(LoadedProgram fresh) {
+    private LoadedProgram checked(LoadedProgram fresh, Report report) {
         try {
             programs.requireServing(fresh.source());
+            report.requireNoUnload(); // again: a load does not always end when cancelled
             programs.check(fresh);
             return fresh;
         } catch (RuntimeException e) {
@@ -297,39 +346,125 @@ final class ProgramSlot {
         unloaded = List.of();
     }
 
-    /** Reloads the program from its location. */
-    LoadedProgram reload() {
-        return load(source(), false);
+    /** Loads the program again from its location, on this thread unless such a load is about to begin. */
+    LoadedProgram reloadHere(Duration limit) {
+        return reload(Runnable::run, limit);
     }
 
-    /** Closes the program; returns whether a program was loaded. */
-    boolean unload() {
-        lock.lock();
+    /**
+     * Loads the program again from its location, on another thread, and waits for the load.
+     *
+     * @throws IreeException as {@link #require}, and when an unload or the end of the application ended the wait
+     * @throws ProgramLoadException when the program could not be loaded
+     */
+    LoadedProgram reload(Duration limit) {
+        return reload(this::onAnotherThread, limit);
+    }
+
+    private LoadedProgram reload(Executor loader, Duration limit) {
         try {
-            LoadedProgram before = loaded;
-            loaded = null;
-            wanted = false;
-            become(source(), ProgramState.UNLOADED, status.loadTime(), null, List.of());
-            if (before != null) {
-                before.retire(programs.unloaded(source()));
-                programs.retired().end(before);
-                unloaded = before.instances().stream().map(WeakReference::new).toList();
-            }
-            return before != null;
-        } finally {
-            lock.unlock();
+            return outcome(begin(loader, true), limit);
+        } catch (IreeException e) { // of all who wait; operators see the reason
+            throw e.getCause() instanceof IreeException shared
+                            && shared.getCause() instanceof ProgramLoadException failed
+                    ? new ProgramLoadException(failed.source(), failed.getCause())
+                    : e;
         }
+    }
+
+    /**
+     * Closes the program, and cancels loads; returns whether a program was loaded.
+     *
+     * @throws IreeException UNAVAILABLE when a load does not end although cancelled; the program is closed afterwards
+     */
+    boolean unload() {
+        return unload(ENDING);
+    }
+
+    /** Closes the program like {@link #unload()}, however long a cancelled load takes to end. */
+    boolean unloadFinally() {
+        return unload(null);
+    }
+
+    private boolean unload(@Nullable Duration limit) {
+        beginUnload();
+        try {
+            awaitLock(limit);
+            try {
+                return unloadLocked();
+            } finally {
+                lock.unlock();
+            }
+        } finally {
+            endUnload();
+        }
+    }
+
+    private void beginUnload() {
+        synchronized (this) {
+            unloads++;
+        }
+        endWaits(new IreeException(
+                StatusCode.CANCELLED,
+                "the load of program %s was cancelled: an operator has unloaded the program"
+                        .formatted(source().describe())));
+    }
+
+    private synchronized void endUnload() {
+        unloads--;
+    }
+
+    private void awaitLock(@Nullable Duration limit) {
+        if (lock.tryLock()) {
+            return;
+        }
+        synchronized (this) {
+            if (loading != null) {
+                loading.unloading = true;
+            }
+        }
+        programs.cancelLoads(source());
+        if (limit == null) {
+            lock.lock();
+            return;
+        }
+        try {
+            if (!lock.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new IreeException(
+                        StatusCode.UNAVAILABLE,
+                        "program %s will be unloaded once its load (%s) ends, which was cancelled and does not end yet"
+                                .formatted(source().describe(), status.step()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "interrupted before program %s was unloaded".formatted(source().describe()),
+                    e);
+        }
+    }
+
+    /** Returns whether the unload that cancelled a load has not waited for the end of the load. */
+    private synchronized boolean isLeftBehind(Report load) {
+        return load.unloading && unloads == 0;
+    }
+
+    private boolean unloadLocked() {
+        LoadedProgram before = loaded;
+        loaded = null;
+        wanted = false;
+        become(source(), ProgramState.UNLOADED, status.loadTime(), null, List.of());
+        if (before != null) {
+            before.retire(programs.unloaded(source()));
+            programs.retired().end(before);
+            unloaded = before.instances().stream().map(WeakReference::new).toList();
+        }
+        return before != null;
     }
 
     /** Closes the program for good, within the remaining time in nanoseconds: a load in progress may never end. */
     void close(long nanos) {
-        CompletableFuture<LoadedProgram> load;
-        synchronized (this) {
-            load = awaited;
-        }
-        if (load != null) {
-            load.completeExceptionally(programs.unloaded(source())); // calls do not wait for a load that may never end
-        }
+        endWaits(programs.unloaded(source())); // calls do not wait for a load that may never end
         boolean locked = false;
         try {
             locked = lock.tryLock()
@@ -339,7 +474,7 @@ final class ProgramSlot {
         }
         if (locked) {
             try {
-                unload();
+                unloadLocked();
             } finally {
                 lock.unlock();
             }
@@ -362,12 +497,25 @@ final class ProgramSlot {
     /** Progress of a load; ignored after the end of the load. */
     private final class Report implements ProgramOpening.Progress {
         private final ProgramSource source;
+        private boolean unloading; // guarded by the monitor of the slot: whether an unload has cancelled the load
 
         Report(ProgramSource source) {
             this.source = source;
             synchronized (ProgramSlot.this) {
                 loading = this;
+                unloading = unloads > 0;
             }
+        }
+
+        void requireNoUnload() {
+            synchronized (ProgramSlot.this) {
+                if (!unloading) {
+                    return;
+                }
+            }
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "cancelled, since an operator has unloaded program %s".formatted(source.describe()));
         }
 
         @Override

@@ -34,11 +34,13 @@ public final class Programs implements AutoCloseable {
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final KnownPrograms programs = new KnownPrograms();
     private final Loads loads = new Loads();
+    private final ProgramActions actions = new ProgramActions(this);
     private final RetiredPrograms retired;
     private final InstanceChoice choice;
     private volatile Duration closing = Duration.ofSeconds(5);
     private volatile CallLimits callLimits = CallLimits.NONE;
     private final List<Consumer<? super LoadedProgram>> checks = new CopyOnWriteArrayList<>();
+    private volatile boolean loadsEnded;
     private volatile boolean draining;
     private volatile boolean closed;
 
@@ -176,16 +178,27 @@ public final class Programs implements AutoCloseable {
     }
 
     boolean isServing() {
-        return !draining && !closed;
+        return !loadsEnded && !draining && !closed;
     }
 
     /** Fails when programs must no longer be put into service. */
     void requireServing(ProgramSource source) {
         if (!isServing()) {
-            throw new IreeException(
-                    StatusCode.UNAVAILABLE,
-                    "program %s cannot be loaded: the application is stopping".formatted(source.describe()));
+            throw stopping(source);
         }
+    }
+
+    /** Fails when this registry is closed. */
+    void requireOpen(ProgramSource source) {
+        if (closed) {
+            throw stopping(source);
+        }
+    }
+
+    private static IreeException stopping(ProgramSource source) {
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "program %s cannot be loaded: the application is stopping".formatted(source.describe()));
     }
 
     void limitCalls(LoadedProgram program) {
@@ -202,10 +215,30 @@ public final class Programs implements AutoCloseable {
         return loads.cancel();
     }
 
-    /** Loads a program within the time limit. */
-    LoadedProgram open(ProgramSource source, ProgramOpening.Progress progress, boolean copy) {
+    /** Ends the loads of a version of a program soon, with CANCELLED. */
+    void cancelLoads(ProgramSource program) {
+        loads.cancel(program);
+    }
+
+    /**
+     * Ends all loads in progress and all waits for loads, and refuses further loads with UNAVAILABLE, until
+     * {@link #acceptCalls}: the application begins to stop. Loaded programs are called as before.
+     */
+    public void endLoads() {
+        loadsEnded = true;
+        programs.all().forEach(slot -> slot.endWaits(stopping(slot.source())));
+        loads.cancel();
+    }
+
+    /**
+     * Loads a program within the time limit.
+     *
+     * @param check throws when the load must not begin; runs once cancelling the load takes effect
+     */
+    LoadedProgram open(ProgramSource source, ProgramOpening.Progress progress, boolean copy, Runnable check) {
         return loads.load(source, () -> {
             requireServing(source); // after the load was listed: cancelLoads() may have run earlier
+            check.run();
             return opening(source, progress).open(copy);
         });
     }
@@ -306,16 +339,18 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Loads or reloads a known program from the configured location, whose file may have changed.
+     * Loads or reloads a known program from the configured location, whose file may have changed. Joins a load in
+     * progress of a program that is not loaded, and a reload that has not begun to read; otherwise loads on this thread.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
      * @return the program
-     * @throws IreeException NOT_FOUND when no program of this name and version is known
+     * @throws IreeException NOT_FOUND when no program of this name and version is known; CANCELLED when the program is
+     *     unloaded meanwhile; UNAVAILABLE when the application stops
      * @throws ProgramLoadException when the program cannot be loaded
      */
     public LoadedProgram load(String name, @Nullable String version) {
-        return programs.require(name, version).reload();
+        return programs.require(name, version).reloadHere(loads.longest());
     }
 
     /**
@@ -362,6 +397,16 @@ public final class Programs implements AutoCloseable {
         }
     }
 
+    /** Loads or reloads a program like {@link #load(String, String)}, on another thread, which an interrupt of this thread does not end. */
+    void reload(String name, @Nullable String version) {
+        programs.require(name, version).reload(loads.longest());
+    }
+
+    /** Returns the actions of operators on these programs. */
+    public ProgramActions actions() {
+        return actions;
+    }
+
     /**
      * Repeats the warm-up calls of a program; loads the program first if not loaded.
      *
@@ -376,7 +421,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Removes and closes all versions of a program.
+     * Removes and closes all versions of a program. Loads in progress are cancelled.
      *
      * @param name the program's name
      * @return whether any version was loaded
@@ -384,18 +429,19 @@ public final class Programs implements AutoCloseable {
     public boolean unload(String name) {
         boolean any = false;
         for (ProgramSlot slot : programs.remove(name)) {
-            any |= slot.unload();
+            any |= slot.unloadFinally();
         }
         return any;
     }
 
     /**
-     * Closes a program; the program stays known and can be loaded again.
+     * Closes a program; the program stays known and can be loaded again. A load in progress is cancelled.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
      * @return whether the program was loaded
-     * @throws IreeException NOT_FOUND when no program of this name and version is known
+     * @throws IreeException NOT_FOUND when no program of this name and version is known; UNAVAILABLE when a
+     *     cancelled load does not end soon; the program is closed once the load ends
      */
     public boolean unload(String name, @Nullable String version) {
         return programs.require(name, version).unload();
@@ -404,7 +450,7 @@ public final class Programs implements AutoCloseable {
     private void forget(String name, String version) {
         ProgramSlot removed = programs.remove(name, version);
         if (removed != null) {
-            removed.unload();
+            removed.unloadFinally();
         }
     }
 
@@ -551,8 +597,9 @@ public final class Programs implements AutoCloseable {
         draining = true;
     }
 
-    /** Accepts calls again after {@link #refuseCalls()}. */
+    /** Accepts calls and loads again after {@link #refuseCalls()} and {@link #endLoads()}. */
     public void acceptCalls() {
+        loadsEnded = false;
         draining = false;
     }
 

@@ -14,12 +14,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -172,7 +174,7 @@ class HungLoadTests {
         InvocationSpec call =
                 new InvocationService(programs).request("counter.next").deadline(Duration.ofMillis(50));
         assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(call::invoke))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-        assertThat(state()).isEqualTo(ProgramState.LOADING);
+        awaitLoading();
         hung.answer();
         assertThat(next()).isEqualTo(1);
     }
@@ -219,6 +221,205 @@ class HungLoadTests {
                 .withMessageContaining("the application is stopping");
         programs.acceptCalls();
         programs.load(ProgramSource.of("counter", counter));
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void waitsForALoadEndOnceTheApplicationStopsAndNoLoadBegins() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        CompletableFuture<LoadedProgram> call = programs.requireAsync("counter", null);
+        hung.awaitReader();
+        Action load = new Action(() -> programs.actions().load("counter", null));
+        load.awaitWaiting();
+        programs.endLoads();
+        assertThat(codeOf(() -> soon(call))).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(load.failure())
+                .hasMessageContaining("the application is stopping")
+                .satisfies(HungLoadTests::isUnavailable);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> programs.load("counter", null))
+                .withMessageContaining("the application is stopping")
+                .satisfies(HungLoadTests::isUnavailable);
+        assertThat(codeOf(() -> programs.locate("counter.next"))).isEqualTo(StatusCode.UNAVAILABLE);
+        hung.answer();
+        assertThat(programs.find("counter")).isEmpty();
+        programs.acceptCalls();
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void loadedProgramServesOnceLoadsHaveEnded() {
+        programs.load(ProgramSource.of("counter", counter));
+        programs.endLoads();
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void unloadEndsALoadAndWhoeverWaitsForTheLoadLearnsOfTheUnload() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        CompletableFuture<LoadedProgram> call = programs.requireAsync("counter", null);
+        hung.awaitReader();
+        Action load = new Action(() -> programs.actions().load("counter", null));
+        load.awaitWaiting();
+        assertTimeoutPreemptively(SOON, () -> programs.actions().unload("counter", null));
+        assertThat(state()).isEqualTo(ProgramState.UNLOADED);
+        assertThat(codeOf(() -> soon(call))).isEqualTo(StatusCode.CANCELLED);
+        assertThat(load.failure())
+                .hasMessageContaining("an operator has unloaded the program")
+                .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.CANCELLED));
+        assertThat(codeOf(() -> programs.locate("counter.next"))).isEqualTo(StatusCode.NOT_FOUND);
+        hung.answer();
+        assertThat(programs.find("counter")).isEmpty();
+        programs.load("counter", null);
+        assertThat(next()).isEqualTo(1);
+    }
+
+    @Test
+    void unloadEndsALoadThatWasNotBegunByCalls() throws InterruptedException {
+        programs.load(ProgramSource.of("counter", counter));
+        Action load = new Action(() -> programs.load(ProgramSource.of("counter", HungFile.LOCATION)));
+        hung.awaitReader();
+        assertThat(assertTimeoutPreemptively(SOON, () -> programs.unload("counter", null)))
+                .isTrue();
+        assertThat(load.failure()).isInstanceOf(ProgramLoadException.class).hasMessageContaining("cancelled");
+        assertThat(state()).isEqualTo(ProgramState.UNLOADED);
+        hung.answer();
+        assertThat(programs.find("counter")).isEmpty();
+    }
+
+    @Test
+    void unloadDoesNotWaitForCodeOfALoadThatDoesNotReturn() throws InterruptedException {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Programs stuck = programs(options -> {
+            entered.countDown();
+            awaitWithoutInterrupts(go);
+        })) {
+            stuck.define(ProgramSource.of("counter", counter));
+            Action load = new Action(() -> stuck.load("counter", null));
+            entered.await();
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> stuck.unload("counter", null))
+                    .withMessageContaining("which was cancelled and does not end yet")
+                    .satisfies(HungLoadTests::isUnavailable);
+            go.countDown();
+            assertThat(load.failure()).hasMessageContaining("an operator has unloaded the program");
+            assertThat(codeOf(() -> stuck.locate("counter.next"))).isEqualTo(StatusCode.NOT_FOUND);
+            stuck.load("counter", null);
+            assertThat(stuck.find("counter")).isPresent();
+        }
+    }
+
+    @Test
+    void loadsOfAProgramBeingLoadedJoinTheLoad() throws InterruptedException {
+        AtomicInteger loads = new AtomicInteger();
+        try (Programs counted = programs(options -> loads.incrementAndGet())) {
+            counted.define(ProgramSource.of("counter", HungFile.LOCATION));
+            Action first = new Action(() -> counted.actions().load("counter", null));
+            hung.awaitReader();
+            Action second = new Action(() -> counted.actions().load("counter", null));
+            Action third = new Action(() -> counted.load("counter", null));
+            CompletableFuture<LoadedProgram> call = counted.requireAsync("counter", null);
+            second.awaitWaiting();
+            third.awaitWaiting();
+            hung.answer();
+            assertThat(first.failure()).isNull();
+            assertThat(second.failure()).isNull();
+            assertThat(third.failure()).isNull();
+            assertThat(soon(call)).isSameAs(counted.find("counter").orElseThrow());
+            assertThat(loads).hasValue(1);
+        }
+    }
+
+    @Test
+    void failureOfALoadIsToldToAllOperatorsWhoWait() throws InterruptedException {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Programs failing = programs(options -> {
+            entered.countDown();
+            awaitWithoutInterrupts(go);
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "wrong options");
+        })) {
+            failing.define(ProgramSource.of("counter", counter));
+            Action first = new Action(() -> failing.actions().load("counter", null));
+            entered.await();
+            Action second = new Action(() -> failing.actions().load("counter", null));
+            second.awaitWaiting();
+            go.countDown();
+            for (Action each : List.of(first, second)) {
+                assertThat(each.failure())
+                        .isInstanceOf(ProgramLoadException.class)
+                        .hasMessageEndingWith("wrong options");
+            }
+        }
+    }
+
+    /** A reload that reads may miss a change of the file made by a later operator. */
+    @Test
+    void reloadsShareAReloadThatHasNotBegunToRead() throws InterruptedException {
+        AtomicInteger loads = new AtomicInteger();
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Programs counted = programs(options -> {
+            if (loads.incrementAndGet() == 2) {
+                entered.countDown();
+                awaitWithoutInterrupts(go);
+            }
+        })) {
+            counted.load(ProgramSource.of("counter", counter));
+            Action reading = new Action(() -> counted.actions().load("counter", null));
+            entered.await();
+            List<Action> later = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                later.add(new Action(() -> counted.actions().load("counter", null)));
+            }
+            later.forEach(Action::awaitWaiting);
+            go.countDown();
+            assertThat(reading.failure()).isNull();
+            later.forEach(each -> assertThat(each.failure()).isNull());
+            assertThat(loads).hasValue(3);
+        }
+    }
+
+    @Test
+    void operatorWhoLeavesDoesNotEndTheLoadOfOthers() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        Action first = new Action(() -> programs.actions().load("counter", null));
+        hung.awaitReader();
+        first.awaitWaiting();
+        Action second = new Action(() -> programs.actions().load("counter", null));
+        second.awaitWaiting();
+        first.thread.interrupt();
+        assertThat(first.failure()).hasMessageContaining("loading continues");
+        hung.answer();
+        assertThat(second.failure()).isNull();
+    }
+
+    @Test
+    void fewActionsOfOperatorsWaitAndAnUnloadAlwaysMay() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        programs.define(ProgramSource.of("ready", counter));
+        List<Action> waiting = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            waiting.add(new Action(() -> programs.actions().load("counter", null)));
+        }
+        awaitLoading();
+        waiting.forEach(Action::awaitWaiting);
+        for (Runnable action : List.<Runnable>of(
+                () -> programs.actions().load("counter", null),
+                () -> programs.actions().loadAll("counter"),
+                () -> programs.actions().warm("counter", null))) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(action::run)
+                    .withMessageContaining("program 'counter' is being loaded")
+                    .satisfies(HungLoadTests::isUnavailable)
+                    .satisfies(e -> assertThat(e.detail(RetryLater.class)).isNotNull());
+        }
+        programs.actions().load("ready", null);
+        programs.actions().unload("counter", null);
+        waiting.forEach(each -> assertThat(each.failure()).isInstanceOf(IreeException.class));
+        hung.answer();
+        programs.actions().load("counter", null);
         assertThat(next()).isEqualTo(1);
     }
 
@@ -270,6 +471,43 @@ class HungLoadTests {
         }
     }
 
+    /** An action on a thread of its own. */
+    private static final class Action {
+        final Thread thread;
+        private final CompletableFuture<Throwable> end = new CompletableFuture<>();
+
+        Action(Runnable action) {
+            thread = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    action.run();
+                    end.complete(null);
+                } catch (RuntimeException | Error e) {
+                    end.complete(e);
+                }
+            });
+        }
+
+        /** Returns once the action waits for a load, with a limit. */
+        void awaitWaiting() {
+            while (thread.getState() != Thread.State.TIMED_WAITING && !end.isDone()) {
+                Thread.onSpinWait();
+            }
+            assertThat(end).isNotDone();
+        }
+
+        Throwable failure() {
+            return soon(end);
+        }
+    }
+
+    private static <T> T soon(CompletableFuture<T> future) {
+        return assertTimeoutPreemptively(SOON, () -> future.join());
+    }
+
+    private static void isUnavailable(Throwable failure) {
+        assertThat(((IreeException) failure).code()).isEqualTo(StatusCode.UNAVAILABLE);
+    }
+
     private static StatusCode codeOf(Supplier<?> failing) {
         try {
             failing.get();
@@ -279,6 +517,12 @@ class HungLoadTests {
             return ((IreeException) e.getCause()).code();
         }
         throw new AssertionError("no failure");
+    }
+
+    private void awaitLoading() {
+        while (state() != ProgramState.LOADING) {
+            Thread.onSpinWait();
+        }
     }
 
     private ProgramState state() {

@@ -52,23 +52,11 @@ final class RepositoryModels {
 
     /** Loads or reloads all versions of a model from their configured locations. */
     void load(String model) {
-        for (ProgramStatus status : known(model)) {
-            programs.load(model, status.source().version());
-        }
+        programs.actions().loadAll(model);
     }
 
     /** Unloads all versions of a model; calls in flight finish first. */
     void unload(String model) {
-        for (ProgramStatus status : known(model)) {
-            programs.unload(model, status.source().version());
-        }
-    }
-
-    private List<ProgramStatus> known(String model) {
-        List<ProgramStatus> versions = programs.versions(model);
-        if (versions.isEmpty()) {
-            programs.load(model, null); // throws NOT_FOUND
-        }
-        return versions;
+        programs.actions().unloadAll(model);
     }
 }

@@ -308,9 +308,9 @@ public final class IreeEndpoint {
                 boolean isEnded = runtime.programs().stream().anyMatch(program -> program.cancelCall(id));
                 return isEnded ? new WebEndpointResponse<>(before) : absent(part, name); // the call ends soon
             }
-            case "modules/load" -> programs.load(name, version);
-            case "modules/unload" -> programs.unload(name, version);
-            case "modules/warm" -> programs.warm(name, version);
+            case "modules/load" -> programs.actions().load(name, version);
+            case "modules/unload" -> programs.actions().unload(name, version);
+            case "modules/warm" -> programs.actions().warm(name, version);
             case "pools/trim" ->
                 runtime.findDevice(name).orElseThrow().allocator().trim();
             default -> {

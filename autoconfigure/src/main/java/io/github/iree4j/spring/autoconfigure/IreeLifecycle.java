@@ -85,12 +85,14 @@ final class IreeLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Begins to limit calls: the application begins to stop, earlier than this lifecycle.
+     * Begins to limit calls, and ends loads: the application begins to stop, earlier than this lifecycle. Servers would
+     * wait for requests that wait for loads, and a load helps nobody any more.
      *
      * @param overdue runs if servers then wait too long for requests
      */
     void limitCalls(Runnable overdue) {
         late.begin(overdue);
+        programs.endLoads();
     }
 
     @Override
@@ -112,7 +114,7 @@ final class IreeLifecycle implements SmartLifecycle {
     private void drain() {
         running = false;
         programs.refuseCalls();
-        programs.cancelLoads();
+        programs.endLoads(); // loads that began meanwhile, and all where nothing else reported the beginning of the end
         late.end();
         Duration draining = late.left(times.draining());
         int calls = programs.activeCalls();

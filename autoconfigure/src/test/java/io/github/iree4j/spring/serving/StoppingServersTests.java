@@ -14,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -29,6 +31,7 @@ class StoppingServersTests {
     private static final Duration PHASE = Duration.ofSeconds(24);
 
     private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch begunByOperator = new CountDownLatch(1);
     private final CountDownLatch end = new CountDownLatch(1);
 
     @AfterEach
@@ -38,13 +41,18 @@ class StoppingServersTests {
 
     private ConfigurableApplicationContext start(Duration phase) {
         SpringApplication application = new SpringApplication(Application.class);
-        application.addInitializers(
-                context -> context.getBeanFactory().registerSingleton("endless", new Endless(begun, end)));
+        application.addInitializers(context -> {
+            context.getBeanFactory().registerSingleton("endless", new Endless(begun, end));
+            context.getBeanFactory()
+                    .registerSingleton("endlessEndpoint", new EndlessEndpoint(new Endless(begunByOperator, end)));
+        });
         return application.run(
                 "--server.port=0",
                 "--server.address=127.0.0.1",
                 "--spring.grpc.server.enabled=true",
                 "--spring.grpc.server.port=0",
+                "--management.server.port=0",
+                "--management.endpoints.web.exposure.include=*",
                 "--iree.serving.enabled=true",
                 "--iree.http.body-timeout=10m",
                 "--spring.lifecycle.timeout-per-shutdown-phase=" + phase.toSeconds() + "s",
@@ -69,6 +77,12 @@ class StoppingServersTests {
                             .build(),
                     BodyHandlers.discarding());
             begun.await();
+            String management = context.getEnvironment().getProperty("local.management.port");
+            client.sendAsync(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + management + "/actuator/endless"))
+                            .build(),
+                    BodyHandlers.discarding());
+            begunByOperator.await();
             long start = System.nanoTime();
             context.close();
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(PHASE);
@@ -117,6 +131,22 @@ class StoppingServersTests {
                     // as code of a device
                 }
             }
+        }
+    }
+
+    /** On the port of Actuator. */
+    @Endpoint(id = "endless")
+    static final class EndlessEndpoint {
+        private final Endless endless;
+
+        EndlessEndpoint(Endless endless) {
+            this.endless = endless;
+        }
+
+        @ReadOperation
+        String endless() {
+            endless.endless();
+            return "";
         }
     }
 

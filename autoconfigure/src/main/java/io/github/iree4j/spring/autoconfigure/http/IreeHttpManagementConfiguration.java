@@ -20,10 +20,10 @@ import org.springframework.web.servlet.DispatcherServlet;
  */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
-final class IreeManagementConfiguration {
+final class IreeHttpManagementConfiguration {
 
     /** For Spring. */
-    IreeManagementConfiguration() {}
+    IreeHttpManagementConfiguration() {}
 
     /** Configuration for Spring MVC, the stack that reads multipart bodies before any handler. */
     @Configuration(proxyBeanMethods = false)

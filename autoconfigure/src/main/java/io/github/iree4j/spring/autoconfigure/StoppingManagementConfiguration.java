@@ -10,8 +10,8 @@ import org.springframework.context.annotation.Import;
  */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 @Import({StoppingServers.ManagementConfiguration.class, StoppingServers.ManagementTomcatConfiguration.class})
-final class IreeManagementConfiguration {
+final class StoppingManagementConfiguration {
 
     /** For Spring. */
-    IreeManagementConfiguration() {}
+    StoppingManagementConfiguration() {}
 }

@@ -264,7 +264,7 @@ final class ProgramSlot {
             try {
                 fresh = checked(programs.open(source, report, copy, report::requireNoUnload), report);
             } catch (RuntimeException | Error e) {
-                if (isLeftBehind(report)) {
+                if (report.ends() == Unload.LEFT) {
                     unloadLocked();
                 } else if (before == null) {
                     ProgramState state = earlyEnd(e) == null ? ProgramState.FAILED : ProgramState.UNLOADED;
@@ -301,8 +301,10 @@ final class ProgramSlot {
     private LoadedProgram checked(LoadedProgram fresh, Report report) {
         try {
             programs.requireServing(fresh.source());
-            report.requireNoUnload(); // again: a load does not always end when cancelled
             programs.check(fresh);
+            if (report.ends() != Unload.NONE) { // a load does not always end when cancelled
+                throw report.cancelled();
+            }
             return fresh;
         } catch (RuntimeException e) {
             fresh.instances().forEach(Program::close);
@@ -419,8 +421,8 @@ final class ProgramSlot {
             return;
         }
         synchronized (this) {
-            if (loading != null) {
-                loading.unloading = true;
+            if (loading != null && loading.unload == Unload.NONE) {
+                loading.unload = Unload.WAITS;
             }
         }
         programs.cancelLoads(source());
@@ -429,12 +431,16 @@ final class ProgramSlot {
             return;
         }
         try {
-            if (!lock.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (lock.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+                return;
+            }
+            if (leaveToLoad()) {
                 throw new IreeException(
                         StatusCode.UNAVAILABLE,
                         "program %s will be unloaded once its load (%s) ends, which was cancelled and does not end yet"
                                 .formatted(source().describe(), status.step()));
             }
+            lock.lock(); // soon
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(
@@ -444,9 +450,13 @@ final class ProgramSlot {
         }
     }
 
-    /** Returns whether the unload that cancelled a load has not waited for the end of the load. */
-    private synchronized boolean isLeftBehind(Report load) {
-        return load.unloading && unloads == 0;
+    /** Leaves the unload to a load that does not end; returns false when the load is ending, or there is none. */
+    private synchronized boolean leaveToLoad() {
+        if (loading == null || loading.ends) {
+            return false;
+        }
+        loading.unload = Unload.LEFT;
+        return true;
     }
 
     private boolean unloadLocked() {
@@ -494,28 +504,48 @@ final class ProgramSlot {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
+    /** What an unload has done about a load in progress: cancelled the load and waits, or left the unload to the load. */
+    private enum Unload {
+        NONE,
+        WAITS,
+        LEFT
+    }
+
     /** Progress of a load; ignored after the end of the load. */
     private final class Report implements ProgramOpening.Progress {
         private final ProgramSource source;
-        private boolean unloading; // guarded by the monitor of the slot: whether an unload has cancelled the load
+        private Unload unload; // guarded by the monitor of the slot, as is the next field
+        private boolean ends; // whether the outcome is decided: an unload waits for the lock then
 
         Report(ProgramSource source) {
             this.source = source;
             synchronized (ProgramSlot.this) {
                 loading = this;
-                unloading = unloads > 0;
+                unload = unloads > 0 ? Unload.WAITS : Unload.NONE;
             }
         }
 
         void requireNoUnload() {
             synchronized (ProgramSlot.this) {
-                if (!unloading) {
+                if (unload == Unload.NONE) {
                     return;
                 }
             }
-            throw new IreeException(
+            throw cancelled();
+        }
+
+        IreeException cancelled() {
+            return new IreeException(
                     StatusCode.CANCELLED,
                     "cancelled, since an operator has unloaded program %s".formatted(source.describe()));
+        }
+
+        /** Decides the outcome of the load; returns what an unload has done until then. */
+        Unload ends() {
+            synchronized (ProgramSlot.this) {
+                ends = true;
+                return unload;
+            }
         }
 
         @Override

@@ -77,6 +77,29 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
+    void aSlowCallLeadsToItsSlowestOperation() throws Exception {
+        readDigits(20);
+        Tensor pictures = Tensor.of(new float[(1 << 14) * 64], (1 << 14), 64);
+        invocations
+                .request("digits.classify")
+                .inputs(pictures)
+                .invokeAsync()
+                .join()
+                .close();
+        open("");
+        browser.click("#calls-tab");
+        browser.until("document.querySelectorAll('#calls-functions button').length > 0");
+        browser.click("#calls-functions button"); // the second click: the slowest of the function with the most time
+        browser.until("document.querySelectorAll('#calls-call .path').length > 0");
+        assertThat(browser.text("#calls-call")).contains("digits", "classify", "running");
+        assertThat(texts("#calls-call .path").getFirst()).contains("execute");
+        Object slowest = browser.eval("window.ireeConsole.calls.trace.calls.filter((each) => each.hasEnded)"
+                + ".reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a)).number");
+        assertThat(browser.text("#calls-call")).containsPattern("\\bcall " + slowest + "\\b");
+        browser.picture("cause-slow");
+    }
+
+    @Test
     void aSpanIsMeasuredByDraggingAndZoomed() throws Exception {
         readDigits(5);
         openCalls();

@@ -19,6 +19,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalManagementPort;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.annotation.DirtiesContext.ClassMode;
 import org.springframework.test.context.ActiveProfiles;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,6 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {"server.address=127.0.0.1", "management.server.port=0"})
 @ActiveProfiles("production")
+@DirtiesContext(classMode = ClassMode.BEFORE_CLASS) // levels of the log are of the process: another context resets them
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(120)
 class ProductionPathsTests {

@@ -21,6 +21,7 @@ import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.problems.ProblemFinder;
 import io.github.iree4j.spring.problems.ProblemSource;
+import io.github.iree4j.spring.problems.ShortageProblems;
 import io.github.iree4j.spring.problems.Watchdog;
 import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
@@ -350,6 +351,12 @@ public final class IreeAutoConfiguration {
     @ConditionalOnMissingBean
     IreeStopping ireeStopping(IreeLifecycle lifecycle, ApplicationContext context) {
         return new IreeStopping(lifecycle, context);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ShortageProblems ireeShortageProblems(IreeRuntime runtime) {
+        return new ShortageProblems(runtime);
     }
 
     @Bean

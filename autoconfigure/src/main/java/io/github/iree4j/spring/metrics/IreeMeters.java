@@ -131,7 +131,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.pool.failures",
             "requests",
             Meter.Type.COUNTER,
-            "Requests for memory that could never fit.",
+            "Failed requests for memory: requests that could never fit, could not wait, or waited in vain.",
             Key.DEVICE,
             Key.POOL),
 

@@ -184,6 +184,16 @@ public final class ProblemFinder {
         return completed;
     }
 
+    static String holders(PoolSetStatistics pools) {
+        return pools.consumers().stream()
+                .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
+                .map(each -> "%s holds %d bytes"
+                        .formatted(
+                                each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
+                                each.bytesTransient() + each.bytesPersistent()))
+                .collect(Collectors.joining(", "));
+    }
+
     /** The completed epoch of a queue, and the start of the standstill. */
     private record Standstill(long completed, long since) {}
 
@@ -536,16 +546,6 @@ public final class ProblemFinder {
 
         private PoolSetStatistics pools(String device) {
             return runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
-        }
-
-        private static String holders(PoolSetStatistics pools) {
-            return pools.consumers().stream()
-                    .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
-                    .map(each -> "%s holds %d bytes"
-                            .formatted(
-                                    each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
-                                    each.bytesTransient() + each.bytesPersistent()))
-                    .collect(Collectors.joining(", "));
         }
 
         private void leaks(List<Problem> problems) {

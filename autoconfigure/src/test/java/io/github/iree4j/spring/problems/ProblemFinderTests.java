@@ -95,7 +95,7 @@ class ProblemFinderTests {
     }
 
     /** The documentation has a row for the kind with what the endpoint says, of which the parts are given. */
-    private static void assertDocumented(Problem problem, String... parts) throws Exception {
+    static void assertDocumented(Problem problem, String... parts) throws Exception {
         String row = Files.readAllLines(Path.of("../docs/operations.md")).stream()
                 .filter(line -> line.startsWith("| ") && line.contains("`" + problem.kind() + "`"))
                 .findFirst()

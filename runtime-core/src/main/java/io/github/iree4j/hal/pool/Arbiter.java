@@ -358,7 +358,7 @@ final class Arbiter {
         if (waiter == null || !leave(waiter)) {
             return false;
         }
-        pool.failed();
+        pool.fellShort();
         end(waiter, null, failure);
         return true;
     }
@@ -406,7 +406,11 @@ final class Arbiter {
             if (line.remove(waiter)) { // POOL-2
                 IreeException failure = refused(waiter.pool, waiter.request, text, never);
                 left(waiter);
-                waiter.pool.failed();
+                if (never == null) {
+                    waiter.pool.fellShort();
+                } else {
+                    waiter.pool.failed();
+                }
                 end(waiter, null, failure);
             }
         }
@@ -502,6 +506,7 @@ final class Arbiter {
 
     /** Explains why a request would have to wait, for a caller unable to wait. */
     IreeException doesNotFitNow(Pool pool, ReservationRequest request) {
+        pool.fellShort();
         return refused(pool, request, shortage.now(pool, request, account(request)), null);
     }
 

@@ -30,6 +30,7 @@ public final class Pool {
     private long refusedTainted;
     private long refusedUncovered;
     private long failures;
+    private long shortages;
     private long waits;
     private long waitedNanos;
     long waiting;
@@ -203,6 +204,11 @@ public final class Pool {
         failures++;
     }
 
+    void fellShort() {
+        failures++;
+        shortages++;
+    }
+
     void waits(Waiter waiter) {
         waits++;
         waiting++;
@@ -236,6 +242,7 @@ public final class Pool {
                 waiting,
                 waitingForHost,
                 failures,
+                shortages,
                 transientLive,
                 persistentLive,
                 peak,

@@ -19,7 +19,8 @@ package io.github.iree4j.hal.pool;
  * @param waiting requests in line now
  * @param waitingForHost requests in line that cannot be granted, whatever else ends, before the host frees memory kept
  *     by the host
- * @param failures failed requests: requests that could never fit or could not wait
+ * @param failures failed requests: requests that could never fit, could not wait, or waited in vain
+ * @param shortages failed requests for memory held by others: requests that could not wait, or waited in vain
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
  * @param bytesPeak the peak of transient and persistent bytes together
@@ -44,6 +45,7 @@ public record PoolStatistics(
         long waiting,
         long waitingForHost,
         long failures,
+        long shortages,
         long bytesTransient,
         long bytesPersistent,
         long bytesPeak,

@@ -34,9 +34,9 @@ final class Loads {
         return timeout.isZero() ? ChronoUnit.FOREVER.getDuration() : timeout.plus(ENDING);
     }
 
-    /** Ends all loads soon, with CANCELLED; returns the number of ended loads. */
-    int cancel() {
-        return loads.cancel();
+    /** Ends all loads soon, with CANCELLED. */
+    void cancel() {
+        loads.cancel();
     }
 
     /** Ends the loads of a version of a program soon, with CANCELLED. */

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * unload, and the time limit of loading end a load early. A load ended early has not shown that the program cannot be
  * loaded: the state is UNLOADED afterwards, and the next call begins another load, unless the program was unloaded.
  *
- * <p>Reloads share loads too. A reload joins the load of a program that is not loaded. A reload of a loaded program joins
- * only a reload that has not begun to read: the files may have changed since another began.
+ * <p>Reloads share loads too: a reload joins a load that has not begun to read. The files may have changed since another
+ * began.
  */
 final class ProgramSlot {
 
@@ -113,9 +113,9 @@ final class ProgramSlot {
         }
         AwaitedLoad load = new AwaitedLoad();
         synchronized (this) {
-            AwaitedLoad last = awaited.peekLast();
-            if (last != null && !(again && loaded != null && last.reads)) {
-                return last.outcome;
+            AwaitedLoad joined = again ? awaited.peekLast() : awaited.peekFirst();
+            if (joined != null && !(again && joined.reads)) {
+                return joined.outcome;
             }
             try {
                 if (again) {

@@ -206,15 +206,6 @@ public final class Programs implements AutoCloseable {
         program.instances().forEach(instance -> instance.limitCalls(limit));
     }
 
-    /**
-     * Ends all loads in progress, which fail with CANCELLED.
-     *
-     * @return the number of ended loads
-     */
-    public int cancelLoads() {
-        return loads.cancel();
-    }
-
     /** Ends the loads of a version of a program soon, with CANCELLED. */
     void cancelLoads(ProgramSource program) {
         loads.cancel(program);
@@ -237,7 +228,7 @@ public final class Programs implements AutoCloseable {
      */
     LoadedProgram open(ProgramSource source, ProgramOpening.Progress progress, boolean copy, Runnable check) {
         return loads.load(source, () -> {
-            requireServing(source); // after the load was listed: cancelLoads() may have run earlier
+            requireServing(source); // after the load was listed: loads may have been ended earlier
             check.run();
             return opening(source, progress).open(copy);
         });
@@ -339,8 +330,8 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Loads or reloads a known program from the configured location, whose file may have changed. Joins a load in
-     * progress of a program that is not loaded, and a reload that has not begun to read; otherwise loads on this thread.
+     * Loads or reloads a known program from the configured location, whose file may have changed. Joins a load that has
+     * not begun to read; otherwise loads on this thread.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest

@@ -59,7 +59,13 @@ final class ProgramSlot {
     /** A load until its end, or until nobody waits for the load any more. */
     private static final class AwaitedLoad {
         final CompletableFuture<LoadedProgram> outcome = new CompletableFuture<>();
-        boolean reads; // guarded by the monitor of the slot: whether the load may have read files
+        boolean again; // guarded by the monitor of the slot, as is the next field: whether a loaded program is loaded
+        // again
+        boolean reads; // whether the load may have read files
+
+        AwaitedLoad(boolean again) {
+            this.again = again;
+        }
     }
 
     ProgramSlot(Programs programs, ProgramSource source) {
@@ -111,10 +117,11 @@ final class ProgramSlot {
         if (now != null && !again) {
             return CompletableFuture.completedFuture(now);
         }
-        AwaitedLoad load = new AwaitedLoad();
+        AwaitedLoad load = new AwaitedLoad(again);
         synchronized (this) {
             AwaitedLoad joined = again ? awaited.peekLast() : awaited.peekFirst();
             if (joined != null && !(again && joined.reads)) {
+                joined.again |= again; // a load for calls would not read where another has loaded the program meanwhile
                 return joined.outcome;
             }
             try {
@@ -129,16 +136,16 @@ final class ProgramSlot {
             awaited.addLast(load);
         }
         try {
-            loader.execute(() -> finish(load, again));
+            loader.execute(() -> finish(load));
         } catch (RuntimeException | Error e) { // also without memory for a thread
             end(load, null, e);
         }
         return load.outcome;
     }
 
-    private void finish(AwaitedLoad load, boolean again) {
+    private void finish(AwaitedLoad load) {
         try {
-            end(load, load(load, again), null);
+            end(load, load(load), null);
         } catch (IreeException e) { // not loadable
             end(load, null, e);
         } catch (RuntimeException | Error e) {
@@ -171,15 +178,17 @@ final class ProgramSlot {
         ended.forEach(load -> load.outcome.completeExceptionally(why));
     }
 
-    private LoadedProgram load(AwaitedLoad load, boolean again) {
+    private LoadedProgram load(AwaitedLoad load) {
         lock.lock();
         try {
+            boolean again;
             synchronized (this) {
                 if (!awaited.contains(load)) {
                     throw new IreeException(
                             StatusCode.CANCELLED, "nobody waits for the load of program " + source().describe());
                 }
                 load.reads = true;
+                again = load.again;
             }
             LoadedProgram now = loaded;
             if (now != null && !again) {

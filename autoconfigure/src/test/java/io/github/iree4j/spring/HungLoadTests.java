@@ -384,6 +384,33 @@ class HungLoadTests {
         }
     }
 
+    /** A load for calls finds the program loaded by others, and need not read; an operator wants the files of now. */
+    @Test
+    void reloadThatJoinsALoadForCallsReadsAlthoughOthersHaveLoadedTheProgram() throws InterruptedException {
+        AtomicInteger loads = new AtomicInteger();
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Programs counted = programs(options -> {
+            if (loads.incrementAndGet() == 1) {
+                entered.countDown();
+                awaitWithoutInterrupts(go);
+            }
+        })) {
+            ProgramSource source = ProgramSource.of("counter", counter);
+            counted.define(source);
+            Action others = new Action(() -> counted.load(source));
+            entered.await();
+            CompletableFuture<LoadedProgram> call = counted.requireAsync("counter", null);
+            Action reload = new Action(() -> counted.actions().load("counter", null));
+            reload.awaitWaiting();
+            go.countDown();
+            assertThat(others.failure()).isNull();
+            assertThat(reload.failure()).isNull();
+            assertThat(soon(call)).isSameAs(counted.find("counter").orElseThrow());
+            assertThat(loads).hasValue(2);
+        }
+    }
+
     @Test
     void operatorWhoLeavesDoesNotEndTheLoadOfOthers() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));

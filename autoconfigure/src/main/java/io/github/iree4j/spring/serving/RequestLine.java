@@ -200,7 +200,7 @@ final class RequestLine {
         /** Refuses the turn after its time limit; the turn is no longer in line. Under the lock. */
         private void giveUp() {
             refusal = lateBy == null
-                    ? full(expected(waiting))
+                    ? full(expected(waiting), null)
                             .refusal("this one has waited for %d ms".formatted(waited().toMillis()), patience.toNanos())
                             .exception()
                     : new IreeException(
@@ -328,11 +328,9 @@ final class RequestLine {
         }
         long expected = expected(waiting);
         if (patience.isZero() || expected > longest()) {
-            return full(expected);
+            return full(expected, null);
         }
-        return own != null && (own.isZero() || expected > own.toNanos())
-                ? full(expected).within(own)
-                : null;
+        return own != null && (own.isZero() || expected > own.toNanos()) ? full(expected, own) : null;
     }
 
     /** Returns the expected wait, in nanoseconds, up to which a request joins the line. */
@@ -341,8 +339,8 @@ final class RequestLine {
         return waiting > 0 && clock.getAsLong() - stands > longest ? longest / STANDING : longest;
     }
 
-    private Full full(long expected) {
-        return new Full(places - free, waiting, expected, longest());
+    private Full full(long expected, @Nullable Duration own) {
+        return new Full(places - free, waiting, expected, longest(), own);
     }
 
     /** The state of the line at a refusal. The text is made without the lock. */
@@ -351,32 +349,24 @@ final class RequestLine {
         private final int waiting;
         private final long expected; // the wait of a further turn, in nanoseconds; 0 if unknown
         private final long longest; // the limit for the wait of a further turn, in nanoseconds
-        private @Nullable Duration own; // the limit of the refused request itself, where this limit is exceeded
+        private final @Nullable Duration own; // the limit of the refused request itself, where this limit is exceeded
 
-        Full(int computed, int waiting, long expected, long longest) {
+        Full(int computed, int waiting, long expected, long longest, @Nullable Duration own) {
             this.computed = computed;
             this.waiting = waiting;
             this.expected = expected;
             this.longest = longest;
-        }
-
-        Full within(Duration limit) {
-            own = limit;
-            return this;
+            this.own = own;
         }
 
         Refusal refusal() {
             if (own != null) {
-                RetryLater later = new RetryLater(Duration.ofNanos(expected));
-                return new Refusal(
-                        "%d requests are computed and %d wait; a further one would wait for about %d us, longer than its timeout of %d us; try again in %d s, or with a longer timeout"
+                return refusal(
+                        "a further one would wait for about %d us, longer than its timeout of %d us"
                                 .formatted(
-                                        computed,
-                                        waiting,
                                         TimeUnit.NANOSECONDS.toMicros(expected),
-                                        TimeUnit.NANOSECONDS.toMicros(own.toNanos()),
-                                        later.seconds()),
-                        later);
+                                        TimeUnit.NANOSECONDS.toMicros(own.toNanos())),
+                        "with a longer timeout");
             }
             return refusal(
                     expected == 0 || patience.isZero()
@@ -387,17 +377,16 @@ final class RequestLine {
         }
 
         Refusal refusal(String why, long limit) {
+            return refusal(
+                    "%s, and the limit is %d ms".formatted(why, TimeUnit.NANOSECONDS.toMillis(limit)),
+                    "raise '%s' or '%s'".formatted(PATIENCE, PLACES));
+        }
+
+        private Refusal refusal(String why, String remedy) {
             RetryLater later = new RetryLater(Duration.ofNanos(expected));
             return new Refusal(
-                    "%d requests are computed and %d wait; %s, and the limit is %d ms; try again in %d s, or raise '%s' or '%s'"
-                            .formatted(
-                                    computed,
-                                    waiting,
-                                    why,
-                                    TimeUnit.NANOSECONDS.toMillis(limit),
-                                    later.seconds(),
-                                    PATIENCE,
-                                    PLACES),
+                    "%d requests are computed and %d wait; %s; try again in %d s, or %s"
+                            .formatted(computed, waiting, why, later.seconds(), remedy),
                     later);
         }
     }

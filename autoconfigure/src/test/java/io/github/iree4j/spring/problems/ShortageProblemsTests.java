@@ -7,6 +7,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -56,6 +57,11 @@ class ShortageProblemsTests {
             assertThat(kept.byteSize()).isEqualTo(SIZE);
             fail(SIZE + SIZE / 2);
             fail(SIZE + SIZE / 2);
+            assertThat(runtime.device().allocator().poolStatistics().pools().stream()
+                            .mapToLong(PoolStatistics::failures)
+                            .sum())
+                    .as("each is counted once")
+                    .isEqualTo(2);
             MemoryShortage found = (MemoryShortage) problems.find(PATIENCE).getFirst();
             assertThat(found.subject()).isEqualTo("device 'local'");
             assertThat(found.failed()).isEqualTo(2);

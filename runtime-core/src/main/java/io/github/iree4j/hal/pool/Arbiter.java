@@ -506,7 +506,6 @@ final class Arbiter {
 
     /** Explains why a request would have to wait, for a caller unable to wait. */
     IreeException doesNotFitNow(Pool pool, ReservationRequest request) {
-        pool.fellShort();
         return refused(pool, request, shortage.now(pool, request, account(request)), null);
     }
 

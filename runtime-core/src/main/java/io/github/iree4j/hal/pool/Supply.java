@@ -81,7 +81,7 @@ final class Supply {
                             StatusCode.DEFERRED, "%d bytes are not free now".formatted(request.size()), refusal);
                 }
                 synchronized (lock) {
-                    pool.failed();
+                    pool.fellShort();
                     throw refusal != null ? refusal : arbiter.doesNotFitNow(pool, request);
                 }
             }

@@ -36,6 +36,11 @@ public final class GpuWords {
         branches = false;
     }
 
+    /** Returns the number of bytes of native memory. */
+    public long capacity() {
+        return words.byteSize();
+    }
+
     /** Returns the number of commands, including commands of called lists. */
     public int commands() {
         return commands;

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.stream.TransferCommands;
 import io.github.iree4j.nativeaccess.GpuWords;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Commands of one execution, as words. A stream runs commands in order, so no barriers are encoded. Confined to one
@@ -35,7 +36,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     private final List<Part> parts = new ArrayList<>(0);
     private GpuWords current = words;
     private boolean blocks;
-    private final GpuWords launch = new GpuWords(); // launch of the graph
+    private @Nullable GpuWords launch; // launch of the graph, once there was one
     private long graph; // graph of the same commands; 0 for none
     private volatile boolean graphRefused; // written by the giving thread
 
@@ -59,7 +60,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
 
     /** Returns the words given to the stream for {@link #words}: a graph, if there is a graph. */
     GpuWords given() {
-        return graph == 0 ? words : launch;
+        return graph == 0 || launch == null ? words : launch;
     }
 
     /** Returns whether a graph is given. */
@@ -70,8 +71,10 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     /** Gives a graph instead of the commands, until the commands are removed. */
     void useGraph(long same) {
         graph = same;
-        launch.clear();
-        launch.graph(same);
+        GpuWords own = launch == null ? new GpuWords() : launch;
+        own.clear();
+        own.graph(same);
+        launch = own;
     }
 
     /** Records that the driver has not launched the graph. */

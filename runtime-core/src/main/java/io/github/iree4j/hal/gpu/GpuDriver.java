@@ -30,6 +30,9 @@ final class GpuDriver {
     /** Maximum number of streams of a device; more queues share the streams. */
     private static final int MAXIMUM_LANES = 16;
 
+    /** Number of processors from which on threads attend: a caller, two lanes, and the thread that ends operations. A guess. */
+    private static final int ATTENDED_FROM = 4;
+
     private final GpuKind kind;
     private final String name;
     private final @Nullable GpuApi api; // null without a library
@@ -37,6 +40,7 @@ final class GpuDriver {
     private final Availability availability;
     private final Duration closeLimit; // of the devices
     private final int window;
+    private final long linger;
     private final HostRegistrations registrations = new HostRegistrations();
     private final @Nullable String collectives; // path of the library of collectives; null for the usual library
     private @Nullable GpuLibrary opened; // guarded by this; the library of collectives, once opened
@@ -47,7 +51,13 @@ final class GpuDriver {
      * @param library the path; null for the usual library
      */
     GpuDriver(GpuKind kind, @Nullable String library) {
-        this(kind, library, null, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
+        this(
+                kind,
+                library,
+                null,
+                StreamDevice.CLOSE_LIMIT,
+                GpuLane.WINDOW,
+                Runtime.getRuntime().availableProcessors() < ATTENDED_FROM ? 0 : GpuLane.LINGER_NANOS);
     }
 
     /**
@@ -56,13 +66,21 @@ final class GpuDriver {
      * @param collectives path of the library of collectives; null for the usual library
      * @param closeLimit limit of the wait for hardware when closing a device
      * @param window limit of commands in flight on a stream up to which other threads than the lane's own give more
+     * @param linger nanoseconds that the thread of a lane attends after the last work; 0 for threads that do not
      */
-    GpuDriver(GpuKind kind, @Nullable String library, @Nullable String collectives, Duration closeLimit, int window) {
+    GpuDriver(
+            GpuKind kind,
+            @Nullable String library,
+            @Nullable String collectives,
+            Duration closeLimit,
+            int window,
+            long linger) {
         this.kind = kind;
         this.collectives = collectives;
         this.name = name(kind);
         this.closeLimit = closeLimit;
         this.window = window;
+        this.linger = linger;
         GpuApi opened = null;
         List<GpuProperties> found = List.of();
         Availability answer;
@@ -122,7 +140,15 @@ final class GpuDriver {
         GpuHardware hardware = null;
         try {
             hardware = new GpuHardware(
-                    info.id(), device, registrations, this::collectives, memoryOfHost(), options, lanes, window);
+                    info.id(),
+                    device,
+                    registrations,
+                    this::collectives,
+                    memoryOfHost(),
+                    options,
+                    lanes,
+                    window,
+                    linger);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

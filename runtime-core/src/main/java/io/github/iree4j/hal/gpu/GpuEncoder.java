@@ -21,8 +21,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes commands of recordings. Safe from any thread. */
 final class GpuEncoder implements StreamEncoder {
-    /** Number of command lists kept for the next transfers. A guess, not measured. */
+    /** Number of command lists kept: native memory costs as much as half of the rest of a dispatch. The number is a guess. */
     private static final int KEPT = 64;
+
+    /** Native memory of a command list that is kept, at most: some hundred commands. A guess. */
+    private static final long KEPT_BYTES = 64 << 10;
 
     /** Memory for the workgroup counts of the indirect dispatches of a command buffer, unless more is needed. */
     private static final long COUNTS_BYTES = 256;
@@ -74,6 +77,11 @@ final class GpuEncoder implements StreamEncoder {
 
     @Override
     public TransferCommands transfers(Lane lane) {
+        return take();
+    }
+
+    /** Lends an empty command list, for {@link #giveBack(GpuCommands)}. */
+    GpuCommands take() {
         synchronized (idle) {
             GpuCommands found = idle.pollLast();
             if (found != null) {
@@ -91,7 +99,7 @@ final class GpuEncoder implements StreamEncoder {
     void giveBack(GpuCommands commands) {
         commands.clear();
         synchronized (idle) {
-            if (idle.size() < KEPT) {
+            if (idle.size() < KEPT && commands.words().capacity() <= KEPT_BYTES) {
                 idle.add(commands);
             }
         }

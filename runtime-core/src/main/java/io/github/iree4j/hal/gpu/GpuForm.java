@@ -56,7 +56,7 @@ final class GpuForm implements CommandForm {
         this.recording = recording;
         this.bindings = bindings;
         this.updates = updates;
-        this.commands = new GpuCommands(encoder);
+        this.commands = encoder.take();
         long bytes = 0;
         for (int at : recording.commands()) {
             bytes += recording.opcode(at) == Recording.INDIRECT ? COUNTS_BYTES : 0;
@@ -232,6 +232,7 @@ final class GpuForm implements CommandForm {
         if (graph != 0) {
             device.releaseGraph(graph);
         }
+        encoder.giveBack(commands);
         device.release();
         if (counts != null) {
             encoder.giveBackCounts(counts);

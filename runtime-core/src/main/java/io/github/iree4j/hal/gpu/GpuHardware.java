@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,7 @@ final class GpuHardware implements StreamDriver {
     private final Supplier<GpuLibrary> collectives; // opens the library of collectives
     private final AtomicInteger laneNumbers = new AtomicInteger();
     private final int window;
+    private final AtomicReference<@Nullable GpuLane> giver = new AtomicReference<>(); // GPU-9
     private volatile @Nullable Thread waiter; // the thread in awaitAny
     private volatile @Nullable IreeException failure; // the reason why streams are given nothing more
 
@@ -75,6 +77,7 @@ final class GpuHardware implements StreamDriver {
      * @param options decide where compiled code is kept
      * @param laneCount number of streams
      * @param window limit of commands in flight on each stream, for threads other than the lane's own to give more
+     * @param linger nanoseconds that the thread of a lane attends after the last work; 0 for threads that do not
      */
     GpuHardware(
             String id,
@@ -84,7 +87,8 @@ final class GpuHardware implements StreamDriver {
             long hostMemory,
             DeviceOptions options,
             int laneCount,
-            int window) {
+            int window,
+            long linger) {
         this.id = id;
         this.collectives = collectives;
         this.window = window;
@@ -120,7 +124,7 @@ final class GpuHardware implements StreamDriver {
         boolean made = false;
         try {
             while (lanes.size() < laneCount) {
-                lanes.add(new GpuLane(this, laneNumbers.getAndIncrement(), window));
+                lanes.add(new GpuLane(this, laneNumbers.getAndIncrement(), window, linger));
             }
             lanes.forEach(GpuLane::start);
             made = true;
@@ -298,6 +302,33 @@ final class GpuHardware implements StreamDriver {
         return true;
     }
 
+    /** Returns whether the thread of a lane gives what is added to any lane. */
+    boolean hasGiver() {
+        return giver.get() != null;
+    }
+
+    /** Makes the thread of a lane the giver, unless there is another; returns whether the thread is the giver. */
+    boolean tryBeGiver(GpuLane lane) {
+        GpuLane now = giver.get();
+        return now == null ? giver.compareAndSet(null, lane) : now.equals(lane);
+    }
+
+    /** Ends the work of the giver, if it is the thread of this lane; GPU-9. */
+    void endGiver(GpuLane lane) {
+        if (giver.compareAndSet(lane, null)) {
+            feedLanes();
+        }
+    }
+
+    /** Gives what is held back; returns whether the calling thread gave some. */
+    boolean feedLanes() {
+        boolean gave = false;
+        for (GpuLane lane : lanes) {
+            gave |= lane.feedHeld();
+        }
+        return gave;
+    }
+
     /** Makes the waiting thread look. */
     void wakeWaiter() {
         Thread thread = waiter;
@@ -330,7 +361,8 @@ final class GpuHardware implements StreamDriver {
 
     /** Opens the lane of a participant, for {@link #closeLane}. */
     GpuLane openLane() {
-        GpuLane lane = new GpuLane(this, laneNumbers.getAndIncrement(), window);
+        GpuLane lane =
+                new GpuLane(this, laneNumbers.getAndIncrement(), window, 0); // has its own waits, and may be closed
         ofParticipants.add(lane);
         lane.start();
         return lane;

@@ -45,11 +45,20 @@ final class GpuLane implements Lane {
      * GPU-4: other threads give a stream commands only while few are in flight, so the stream is not full and does not
      * block these threads. The lane's own thread gives the rest, and commands with a wait for the host in the middle.
      * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before polling.
+     * GPU-9: while a device has a giver, callers leave what they add to the giver. A caller adds to `held` before it looks
+     * for a giver; a giver that has ended feeds all lanes once more. A giver ends before it may wait for other lanes.
      */
     /** Limit of commands in flight, waits and events included, for other threads to give more; streams have room for about a thousand. */
     static final int WINDOW = 512;
 
-    /** Polling time of the thread before sleeping: the duration of a short kernel. On an H200 no polling was not better. */
+    /**
+     * How long a thread attends after the last work: longer than callers take from one short kernel to the next. Meanwhile
+     * one thread of a device gives the submissions of all lanes, and threads that wait leave the driver alone: the driver
+     * has one lock, and a submission behind an event is given by the thread that recorded the event.
+     */
+    static final long LINGER_NANOS = 50_000;
+
+    /** Polling time before sleeping of a thread that does not attend: the duration of a short kernel. On an H200 no polling was not better. */
     private static final long SPIN_NANOS = 20_000;
 
     private static final long PAUSE_NANOS = 10_000_000; // between polls, if waiting fails
@@ -59,6 +68,7 @@ final class GpuLane implements Lane {
     private final GpuEvents events;
     private final int index;
     private final int window;
+    private final long linger;
     private final long stream;
     private final GpuTimeline timeline;
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
@@ -74,17 +84,25 @@ final class GpuLane implements Lane {
 
     private final Thread thread;
     private final Doorbell bell = new Doorbell(); // for the thread
+    private volatile boolean attended; // the thread is looking for completions
     private volatile boolean stopped;
 
     /** A submission, and the event to be recorded after the submission. */
     private record Held(Submission submission, Event event) {}
 
-    GpuLane(GpuHardware hardware, int index, int window) {
+    /**
+     * Creates a lane, for {@link #start}.
+     *
+     * @param window limit of commands in flight for other threads to give more
+     * @param linger nanoseconds that the thread attends after the last work; 0 for a thread that does not attend
+     */
+    GpuLane(GpuHardware hardware, int index, int window, long linger) {
         this.hardware = hardware;
         this.device = hardware.device();
         this.events = hardware.events();
         this.index = index;
         this.window = window;
+        this.linger = linger;
         this.timeline = new GpuTimeline(hardware, this, null, 0);
         this.stream = device.createStream();
         this.thread = CallThreads.forNativeWaits("iree4j-stream " + hardware.id() + " " + index, this::run);
@@ -132,9 +150,14 @@ final class GpuLane implements Lane {
 
     @Override
     public void give() {
-        if (!held.isEmpty()) {
-            feed();
+        if (linger == 0 || !hardware.hasGiver()) {
+            feedHeld();
         }
+    }
+
+    /** Returns whether the lane's thread is looking for completions. */
+    boolean isAttended() {
+        return attended;
     }
 
     /** Returns the number of submissions held back. */
@@ -184,21 +207,28 @@ final class GpuLane implements Lane {
 
     // ---- Giving.
 
-    /** Gives the stream as many submissions as possible: GPU-1. */
-    void feed() {
+    /** Gives what is held back, if anything; returns whether this thread gave some. */
+    boolean feedHeld() {
+        return !held.isEmpty() && feed();
+    }
+
+    /** Gives the stream as many submissions as possible, unless another thread does: GPU-1. Returns whether this thread gave some. */
+    boolean feed() {
         if (!feeding.ask()) {
-            return;
+            return false;
         }
+        boolean gave = false;
         do {
             try {
-                giveAll();
+                gave |= giveAll();
             } catch (RuntimeException | Error e) { // out of memory, for example
                 hardware.fail("stream " + index + " cannot be given work", e);
             }
         } while (feeding.again());
+        return gave;
     }
 
-    private void giveAll() {
+    private boolean giveAll() {
         boolean gave = false;
         for (Held next; !stopped && !stuck && (next = held.peek()) != null; ) {
             IreeException cause = hardware.failure();
@@ -216,9 +246,12 @@ final class GpuLane implements Lane {
             if (before > 0 && before + count > window) {
                 break; // GPU-4: the thread continues once there is room
             }
-            if (!isOwn() && (count > window || launch != null || commands != null && commands.needsHost())) {
-                wake();
-                break;
+            if (count > window || launch != null || commands != null && commands.needsHost()) {
+                if (!isOwn()) {
+                    wake();
+                    break;
+                }
+                hardware.endGiver(this); // this thread may wait for work of other lanes
             }
             if (!find(next.submission)) {
                 break;
@@ -231,6 +264,7 @@ final class GpuLane implements Lane {
             wake();
             timeline.changed();
         }
+        return gave;
     }
 
     private boolean isOwn() {
@@ -281,7 +315,7 @@ final class GpuLane implements Lane {
             }
             if (launch != null) {
                 device.run(stream, words.segment());
-                launch.meet(this::look);
+                launch.meet(this::lookOrGiveUp);
                 record(next.event);
             } else {
                 words.record(next.event.handle);
@@ -393,6 +427,9 @@ final class GpuLane implements Lane {
     private void run() {
         for (bell.clear(); !stopped; bell.clear()) {
             try {
+                if (linger > 0) {
+                    attend();
+                }
                 if (!awaitFirst()) {
                     bell.await();
                 }
@@ -404,6 +441,24 @@ final class GpuLane implements Lane {
                 hardware.fail("events of stream " + index + " cannot be waited for", e);
                 LockSupport.parkNanos(PAUSE_NANOS); // waiting may succeed later
             }
+        }
+    }
+
+    /** Reports ended submissions, and gives submissions of all lanes as the giver, until there was nothing to do for a while. */
+    private void attend() {
+        attended = true;
+        try {
+            for (long last = System.nanoTime(); !stopped && System.nanoTime() - last < linger; ) {
+                boolean gave = hardware.tryBeGiver(this) && hardware.feedLanes();
+                if (look() || gave) {
+                    last = System.nanoTime();
+                } else {
+                    Thread.onSpinWait();
+                }
+            }
+        } finally {
+            attended = false;
+            hardware.endGiver(this);
         }
     }
 
@@ -432,7 +487,7 @@ final class GpuLane implements Lane {
         if (first == null) {
             return false;
         }
-        device.awaitEvent(first.handle, SPIN_NANOS); // only this thread removes the event
+        device.awaitEvent(first.handle, linger > 0 ? 0 : SPIN_NANOS); // only this thread removes the event
         long ticket = removeFirst();
         try {
             while (isFirstOver()) {
@@ -452,9 +507,13 @@ final class GpuLane implements Lane {
         return first != null && device.isComplete(first.handle);
     }
 
-    /** On the lane's thread: reports ended submissions; throws if the lane must give up. */
-    void look() {
+    private void lookOrGiveUp() {
         hardware.checkTakesWork();
+        look();
+    }
+
+    /** On the lane's thread: reports ended submissions; returns whether there were any. */
+    private boolean look() {
         long ticket = 0;
         while (isFirstOver()) {
             ticket = removeFirst();
@@ -462,6 +521,7 @@ final class GpuLane implements Lane {
         if (ticket > 0) {
             timeline.raise(ticket);
         }
+        return ticket > 0;
     }
 
     private long removeFirst() {

@@ -48,6 +48,16 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
+    /** A thread that attends asks the driver already, and other threads that asked would only hold it up. */
+    @Override
+    public long seenValue() {
+        if (lane == null || !lane.isAttended()) {
+            return value();
+        }
+        hardware.checkNotLost();
+        return reached.get();
+    }
+
     /** Returns whether this is a foreign event not yet seen complete by the host: the driver sends no notification, so the host polls the event. */
     boolean isImported() {
         return imported != null && reached.get() < last;

@@ -192,7 +192,16 @@ final class RecordingBuilder {
                 buffers.toArray(StoredBuffer<?>[]::new),
                 executables.toArray(Executable[]::new),
                 joinedUpdates(),
-                usedSlots.stream().toArray());
+                slots());
+    }
+
+    private int[] slots() {
+        int[] slots = new int[usedSlots.cardinality()];
+        for (int i = 0, slot = -1; i < slots.length; i++) {
+            slot = usedSlots.nextSetBit(slot + 1);
+            slots[i] = slot;
+        }
+        return slots;
     }
 
     /** Leaves the retained objects to the finished recording. Last call: the builder is used for another recording. */

@@ -67,6 +67,8 @@ final class CompletionHelper implements WaitHelper {
                 if (queue.isBusy()) {
                     queue.look();
                     outcome = Outcome.BUSY;
+                } else if (queue.isMoving()) {
+                    outcome = Outcome.BUSY; // a thread that slept now would have to be woken by the other thread
                 }
             }
             return outcome;

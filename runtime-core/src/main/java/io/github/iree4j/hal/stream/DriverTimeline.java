@@ -19,6 +19,17 @@ public interface DriverTimeline extends RefCounted {
     long value();
 
     /**
+     * Returns the value if the driver must be asked for it, or else a value that a thread of the driver has seen; this
+     * thread is looking, and will wake the thread in {@link StreamDriver#awaitAny}.
+     *
+     * @return at most {@link #value}, and the value unless this method is overridden
+     * @throws IreeException ABORTED when the device is lost
+     */
+    default long seenValue() {
+        return value();
+    }
+
+    /**
      * Raises the value from the host.
      *
      * @param value greater than the current value and the value of any signal submitted before

@@ -216,7 +216,7 @@ final class HardwareQueue {
 
     /** Reads the hardware's progress, and ends completed entries; returns the number of ended operations. */
     int look() {
-        long now = timeline.value();
+        long now = timeline.seenValue();
         if (!isNews(now)) {
             return 0;
         }
@@ -239,6 +239,16 @@ final class HardwareQueue {
     synchronized boolean isBusy() {
         for (HardwareStream stream : streams) {
             if (stream.isHardwareBusy()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether operations that are not on the hardware are on their way there, or being ended. */
+    synchronized boolean isMoving() {
+        for (HardwareStream stream : streams) {
+            if (stream.isMoving()) {
                 return true;
             }
         }

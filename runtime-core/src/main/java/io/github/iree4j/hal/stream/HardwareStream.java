@@ -491,6 +491,14 @@ final class HardwareStream implements FifoBackend {
         return head != null && !(head == stepping && stepUnderWay);
     }
 
+    /**
+     * Returns whether operations are not on the hardware and will end soon: another thread is about to put operations there,
+     * or reports their end. Under the lock.
+     */
+    boolean isMoving() {
+        return telling || !over.isEmpty() || !owner().isIdle();
+    }
+
     /** Returns whether the calling thread runs a step of this stream. */
     boolean isStepThread() {
         synchronized (queue) {

@@ -214,7 +214,8 @@ class EachGpuCallFailsTest {
         }
 
         void run(Path code, Arena arena) {
-            GpuDriver driver = new GpuDriver(kind, fake.library(), fake.library(), StreamDevice.CLOSE_LIMIT, 8);
+            GpuDriver driver = new GpuDriver(
+                    kind, fake.library(), fake.library(), StreamDevice.CLOSE_LIMIT, 8, GpuDrivers.linger(kind));
             if (!driver.availability().available()) {
                 assertThat(driver.availability().reason()).as(name).isNotBlank();
                 failures.add(String.valueOf(driver.availability().reason()));

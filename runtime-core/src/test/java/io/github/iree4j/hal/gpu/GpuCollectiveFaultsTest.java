@@ -138,7 +138,7 @@ class GpuCollectiveFaultsTest {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, settings);
         String driver = Objects.requireNonNull(fake.library()).library();
         GpuDriver with = new GpuDriver(
-                kind, driver, collectives == null ? driver : collectives, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
+                kind, driver, collectives == null ? driver : collectives, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW, 0);
         try (StreamDevice device = with.open(with.name(), DeviceOptions.DEFAULT)) {
             IreeException failure = failure(() -> device.createChannel(-1, ChannelParams.of(0, 2)));
             assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);

@@ -57,7 +57,13 @@ public final class GpuDrivers implements TestDriver {
 
     private static GpuDrivers fake(Path directory, GpuKind kind, String settings, Duration closeLimit, int window) {
         FakeGpu library = FakeGpu.in(directory, FakeGpu.Kind.valueOf(kind.name()), settings);
-        return new GpuDrivers(new GpuDriver(kind, library.library(), library.library(), closeLimit, window), library);
+        return new GpuDrivers(
+                new GpuDriver(kind, library.library(), library.library(), closeLimit, window, linger(kind)), library);
+    }
+
+    /** With threads that attend, or without, whatever the number of processors: so each suite meets both. */
+    static long linger(GpuKind kind) {
+        return kind == GpuKind.CUDA ? GpuLane.LINGER_NANOS : 0;
     }
 
     /** Whether tests run on the machine's devices. */

@@ -165,6 +165,44 @@ class CompletionHelperTest {
         }
     }
 
+    /** The thread that puts work on the hardware may be slow: a waiting thread that slept meanwhile would have to be woken. */
+    @Test
+    void workThatAnotherThreadPutsOnTheHardwareIsWaitedForByLooking() throws InterruptedException {
+        open(1);
+        CountDownLatch submits = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        HardwareQueue queue = ((StreamQueue) device.queue(0)).stream().queue();
+        CompletionHelper helper =
+                new CompletionHelper(new UseGuard(() -> "test", () -> {}), List.of(queue), failure -> {});
+        assertThat(helper.help()).as("without work").isEqualTo(WaitHelper.Outcome.NOTHING);
+        try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence done = Fence.at(timeline, 1)) {
+            driver.fail("finish", 0, 1, () -> {
+                submits.countDown();
+                awaitQuietly(goesOn);
+                return null;
+            });
+            Thread other = Thread.ofPlatform().start(() -> device.queue(0).fill(null, done, buffer, 0, 64, 1, 4, 0));
+            submits.await();
+            assertThat(helper.help()).as("work on its way").isEqualTo(WaitHelper.Outcome.BUSY);
+            goesOn.countDown();
+            other.join();
+            done.await(LONG);
+        }
+        while (helper.help() != WaitHelper.Outcome.NOTHING) { // the thread that reported the end may not have left yet
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Others sleep: a hundred threads that wait for a device do not look a hundred times as often. */
     @Test
     void twoThreadsLookAtOnce() {

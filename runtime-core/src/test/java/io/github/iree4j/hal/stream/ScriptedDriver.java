@@ -70,11 +70,11 @@ final class ScriptedDriver implements StreamDriver {
     DriverLimits limits = new DriverLimits(64, Long.MAX_VALUE, 0, 0);
 
     private static final class Fault {
-        private final Supplier<Throwable> thrown;
+        private final Supplier<@Nullable Throwable> thrown;
         private int spared;
         private int left;
 
-        Fault(int spared, int count, Supplier<Throwable> thrown) {
+        Fault(int spared, int count, Supplier<@Nullable Throwable> thrown) {
             this.spared = spared;
             this.left = count;
             this.thrown = thrown;
@@ -107,12 +107,12 @@ final class ScriptedDriver implements StreamDriver {
         return new StreamDevice(INFO, options.build(), this, closeLimit);
     }
 
-    /** Has a method throw. */
-    void fail(String method, int spared, int count, Supplier<Throwable> thrown) {
+    /** Has a method throw, or only do something, where the supplier returns null. */
+    void fail(String method, int spared, int count, Supplier<@Nullable Throwable> thrown) {
         faults.put(method, new Fault(spared, count, thrown));
     }
 
-    void failAlways(String method, Supplier<Throwable> thrown) {
+    void failAlways(String method, Supplier<@Nullable Throwable> thrown) {
         fail(method, 0, Integer.MAX_VALUE, thrown);
     }
 

@@ -107,7 +107,9 @@ class InputsInLineTest {
         program.close();
         unforeseen.close();
         // The caller learns of the end of a call before the call's last operation has released its buffers.
-        await("the release of all memory", () -> device().allocator().statistics().bytesLive() == 0);
+        await(
+                "the release of all memory",
+                () -> device().allocator().statistics().bytesLive() == 0);
         assertThat(Objects.requireNonNull(device().allocator().gate()).committed())
                 .isZero();
         assertThat(device().allocator().poolStatistics().waiting()).isZero();

@@ -163,7 +163,7 @@ public final class ServedModels {
      * Returns whether a model is ready: whether the calls of a version need not fail.
      *
      * @param version the model's version; null for any
-     * @throws IreeException NOT_FOUND when there is no such model or version
+     * @throws IreeException NOT_FOUND when there is no such model or version, or the ready program has no such function
      */
     boolean isReady(String model, @Nullable String version) {
         String program = programOf(model);
@@ -176,7 +176,11 @@ public final class ServedModels {
                     "model '%s' has no version '%s'; it has %s"
                             .formatted(model, Datatype.shortened(String.valueOf(version)), versions(model)));
         }
-        return statuses.stream().anyMatch(this::isReady);
+        boolean ready = statuses.stream().anyMatch(this::isReady);
+        if (ready && !model.equals(program)) {
+            locate(model, program, version, model.substring(program.length() + 1));
+        }
+        return ready;
     }
 
     /**

@@ -226,6 +226,8 @@ class OpenInferenceTests {
         assertThat(get("/health/ready").get("ready").booleanValue()).isTrue();
         assertThat(get("/models/mul/ready").get("ready").booleanValue()).isTrue();
         assertThat(send(to("/models/nothing/ready")).statusCode()).isEqualTo(404);
+        assertThat(send(to("/models/mul.nothing/ready")).statusCode()).isEqualTo(404);
+        assertThat(send(to("/models/mul.simple_mul/ready")).statusCode()).isEqualTo(200);
     }
 
     @Test

@@ -30,8 +30,8 @@ final class GpuDriver {
     /** Maximum number of streams of a device; more queues share the streams. */
     private static final int MAXIMUM_LANES = 16;
 
-    /** Number of processors from which on threads attend: a caller, two lanes, and the thread that ends operations. A guess. */
-    private static final int ATTENDED_FROM = 4;
+    /** Threads attend where the processors suffice for all lanes, a caller, and the thread that ends operations. */
+    static final long LINGER_BY_PROCESSORS = -1;
 
     private final GpuKind kind;
     private final String name;
@@ -51,13 +51,7 @@ final class GpuDriver {
      * @param library the path; null for the usual library
      */
     GpuDriver(GpuKind kind, @Nullable String library) {
-        this(
-                kind,
-                library,
-                null,
-                StreamDevice.CLOSE_LIMIT,
-                GpuLane.WINDOW,
-                Runtime.getRuntime().availableProcessors() < ATTENDED_FROM ? 0 : GpuLane.LINGER_NANOS);
+        this(kind, library, null, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW, LINGER_BY_PROCESSORS);
     }
 
     /**
@@ -66,7 +60,8 @@ final class GpuDriver {
      * @param collectives path of the library of collectives; null for the usual library
      * @param closeLimit limit of the wait for hardware when closing a device
      * @param window limit of commands in flight on a stream up to which other threads than the lane's own give more
-     * @param linger nanoseconds that the thread of a lane attends after the last work; 0 for threads that do not
+     * @param linger nanoseconds that the thread of a lane attends after the last work; 0 for threads that do not; or
+     *     {@link #LINGER_BY_PROCESSORS}
      */
     GpuDriver(
             GpuKind kind,
@@ -94,6 +89,11 @@ final class GpuDriver {
         this.api = opened;
         this.devices = found;
         this.availability = answer;
+    }
+
+    private long linger(int lanes) {
+        boolean suffice = Runtime.getRuntime().availableProcessors() >= lanes + 2;
+        return linger != LINGER_BY_PROCESSORS ? linger : suffice ? GpuLane.LINGER_NANOS : 0;
     }
 
     String name() {
@@ -148,7 +148,7 @@ final class GpuDriver {
                     options,
                     lanes,
                     window,
-                    linger);
+                    linger(lanes));
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

@@ -316,15 +316,15 @@ final class GpuHardware implements StreamDriver {
     /** Ends the work of the giver, if it is the thread of this lane; GPU-9. */
     void endGiver(GpuLane lane) {
         if (giver.compareAndSet(lane, null)) {
-            feedLanes();
+            feedLanes(Integer.MAX_VALUE);
         }
     }
 
-    /** Gives what is held back; returns whether the calling thread gave some. */
-    boolean feedLanes() {
+    /** Gives what is held back, up to a number of submissions of each lane; returns whether the calling thread gave some. */
+    boolean feedLanes(int limit) {
         boolean gave = false;
         for (GpuLane lane : lanes) {
-            gave |= lane.feedHeld();
+            gave |= lane.feedHeld(limit);
         }
         return gave;
     }

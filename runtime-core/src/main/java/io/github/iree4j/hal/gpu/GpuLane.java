@@ -45,21 +45,25 @@ final class GpuLane implements Lane {
      * GPU-4: other threads give a stream commands only while few are in flight, so the stream is not full and does not
      * block these threads. The lane's own thread gives the rest, and commands with a wait for the host in the middle.
      * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before polling.
-     * GPU-9: while a device has a giver, callers leave what they add to the giver. A caller adds to `held` before it looks
-     * for a giver; a giver that has ended feeds all lanes once more. A giver ends before it may wait for other lanes.
+     * GPU-9: while a device has a giver, callers leave what they add to the giver, and a lane that a new event or value
+     * lets go on is left to the giver, too. A caller adds to `held` before it looks for a giver; a giver that has ended
+     * feeds all lanes once more. A thread that may wait for the hardware is no giver, and gives for no other lane.
      */
     /** Limit of commands in flight, waits and events included, for other threads to give more; streams have room for about a thousand. */
     static final int WINDOW = 512;
 
     /**
      * How long a thread attends after the last work: longer than callers take from one short kernel to the next. Meanwhile
-     * one thread of a device gives the submissions of all lanes, and threads that wait leave the driver alone: the driver
+     * one thread of a device gives the submissions of all queues, and threads that wait leave the driver alone: the driver
      * has one lock, and a submission behind an event is given by the thread that recorded the event.
      */
     static final long LINGER_NANOS = 50_000;
 
     /** Polling time before sleeping of a thread that does not attend: the duration of a short kernel. On an H200 no polling was not better. */
     private static final long SPIN_NANOS = 20_000;
+
+    /** Submissions of a lane that a giver gives before it looks at the next lane and at completions: less than 100 microseconds. */
+    private static final int TURN = 16;
 
     private static final long PAUSE_NANOS = 10_000_000; // between polls, if waiting fails
 
@@ -85,6 +89,7 @@ final class GpuLane implements Lane {
     private final Thread thread;
     private final Doorbell bell = new Doorbell(); // for the thread
     private volatile boolean attended; // the thread is looking for completions
+    private volatile boolean due; // the first submission that is held is for the thread: GPU-4
     private volatile boolean stopped;
 
     /** A submission, and the event to be recorded after the submission. */
@@ -150,8 +155,8 @@ final class GpuLane implements Lane {
 
     @Override
     public void give() {
-        if (linger == 0 || !hardware.hasGiver()) {
-            feedHeld();
+        if (linger == 0 || !hardware.hasGiver()) { // GPU-9
+            feedHeld(Integer.MAX_VALUE);
         }
     }
 
@@ -207,35 +212,45 @@ final class GpuLane implements Lane {
 
     // ---- Giving.
 
-    /** Gives what is held back, if anything; returns whether this thread gave some. */
-    boolean feedHeld() {
-        return !held.isEmpty() && feed();
+    /** Gives what is held back, if anything, without waiting for the hardware; returns whether this thread gave some. */
+    boolean feedHeld(int limit) {
+        return !held.isEmpty() && feed(false, limit);
     }
 
-    /** Gives the stream as many submissions as possible, unless another thread does: GPU-1. Returns whether this thread gave some. */
-    boolean feed() {
+    /**
+     * Gives the stream as many submissions as possible, unless another thread does: GPU-1. Returns whether this thread gave
+     * some.
+     *
+     * @param mayWait whether this is the lane's thread, and gives for no other lane
+     * @param limit number of submissions, after which others have their turn
+     */
+    private boolean feed(boolean mayWait, int limit) {
         if (!feeding.ask()) {
             return false;
         }
         boolean gave = false;
         do {
             try {
-                gave |= giveAll();
+                gave |= giveAll(mayWait, limit);
             } catch (RuntimeException | Error e) { // out of memory, for example
+                if (device.isLost()) { // what is held may be over already
+                    hardware.wakeWaiter();
+                    return gave;
+                }
                 hardware.fail("stream " + index + " cannot be given work", e);
             }
         } while (feeding.again());
         return gave;
     }
 
-    private boolean giveAll() {
-        boolean gave = false;
-        for (Held next; !stopped && !stuck && (next = held.peek()) != null; ) {
+    private boolean giveAll(boolean mayWait, int limit) {
+        int given = 0;
+        for (Held next; given < limit && !stopped && !stuck && (next = held.peek()) != null; ) {
             IreeException cause = hardware.failure();
             if (cause != null) {
                 held.remove();
                 drop(next, cause);
-                gave = true;
+                given++;
                 continue;
             }
             DriverCommands all = next.submission.commands();
@@ -246,29 +261,24 @@ final class GpuLane implements Lane {
             if (before > 0 && before + count > window) {
                 break; // GPU-4: the thread continues once there is room
             }
-            if (count > window || launch != null || commands != null && commands.needsHost()) {
-                if (!isOwn()) {
-                    wake();
-                    break;
-                }
-                hardware.endGiver(this); // this thread may wait for work of other lanes
-            }
             if (!find(next.submission)) {
+                break;
+            }
+            if (!mayWait && (count > window || launch != null || commands != null && commands.needsHost())) {
+                forget();
+                due = true;
+                wake();
                 break;
             }
             held.remove();
             give(next, commands, launch, count);
-            gave = true;
+            given++;
         }
-        if (gave) {
+        if (given > 0) {
             wake();
             timeline.changed();
         }
-        return gave;
-    }
-
-    private boolean isOwn() {
-        return Thread.currentThread().equals(thread);
+        return given > 0;
     }
 
     /** Finds the events awaited by a submission; returns whether all are there, or follows the timeline of a missing event. */
@@ -449,7 +459,13 @@ final class GpuLane implements Lane {
         attended = true;
         try {
             for (long last = System.nanoTime(); !stopped && System.nanoTime() - last < linger; ) {
-                boolean gave = hardware.tryBeGiver(this) && hardware.feedLanes();
+                bell.clear();
+                boolean gave = hardware.tryBeGiver(this) && hardware.feedLanes(TURN);
+                if (due) {
+                    due = false;
+                    hardware.endGiver(this); // this thread may have to wait for work of other lanes
+                    gave |= feed(true, Integer.MAX_VALUE);
+                }
                 if (look() || gave) {
                     last = System.nanoTime();
                 } else {
@@ -466,14 +482,14 @@ final class GpuLane implements Lane {
     private boolean awaitFirst() {
         if (awaitUnderWay()) {
             if (!held.isEmpty() && underWay.get() <= window / 2) {
-                feed();
+                feed(true, Integer.MAX_VALUE);
             }
             return true;
         }
         if (held.isEmpty()) {
             return false;
         }
-        feed();
+        feed(true, Integer.MAX_VALUE);
         synchronized (points) {
             return !points.isEmpty();
         }
@@ -515,11 +531,14 @@ final class GpuLane implements Lane {
     /** On the lane's thread: reports ended submissions; returns whether there were any. */
     private boolean look() {
         long ticket = 0;
-        while (isFirstOver()) {
-            ticket = removeFirst();
-        }
-        if (ticket > 0) {
-            timeline.raise(ticket);
+        try {
+            while (isFirstOver()) {
+                ticket = removeFirst();
+            }
+        } finally {
+            if (ticket > 0) {
+                timeline.raise(ticket);
+            }
         }
         return ticket > 0;
     }

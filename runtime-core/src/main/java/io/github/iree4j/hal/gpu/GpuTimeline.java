@@ -48,7 +48,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
-    /** A thread that attends asks the driver already, and other threads that asked would only hold it up. */
+    /** A thread that attends asks the driver soon, and other threads that asked would only hold it up. */
     @Override
     public long seenValue() {
         if (lane == null || !lane.isAttended()) {
@@ -98,9 +98,9 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         held.add(follower);
     }
 
-    /** Called after a new event or a new value: feeds the waiting lanes. */
+    /** Called after a new event or a new value: gives what the waiting lanes hold. */
     void changed() {
-        held.takeAll().forEach(GpuLane::feed);
+        held.takeAll().forEach(GpuLane::give);
     }
 
     @Override

@@ -19,8 +19,8 @@ public interface DriverTimeline extends RefCounted {
     long value();
 
     /**
-     * Returns the value if the driver must be asked for it, or else a value that a thread of the driver has seen; this
-     * thread is looking, and will wake the thread in {@link StreamDriver#awaitAny}.
+     * Returns the value, or, while a thread of the driver is looking, the value that this thread has seen. The thread wakes
+     * the thread in {@link StreamDriver#awaitAny} when it sees a larger value.
      *
      * @return at most {@link #value}, and the value unless this method is overridden
      * @throws IreeException ABORTED when the device is lost

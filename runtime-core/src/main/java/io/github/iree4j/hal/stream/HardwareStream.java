@@ -492,11 +492,11 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Returns whether operations are not on the hardware and will end soon: another thread is about to put operations there,
-     * or reports their end. Under the lock.
+     * Returns whether operations are not on the hardware and on their way: another thread is about to put operations there,
+     * or reports their end. False during a host step, which may take long. Under the lock.
      */
     boolean isMoving() {
-        return telling || !over.isEmpty() || !owner().isIdle();
+        return telling || !over.isEmpty() || !stepUnderWay && !owner().isIdle();
     }
 
     /** Returns whether the calling thread runs a step of this stream. */

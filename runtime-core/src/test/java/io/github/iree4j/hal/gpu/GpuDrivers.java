@@ -56,9 +56,15 @@ public final class GpuDrivers implements TestDriver {
     }
 
     private static GpuDrivers fake(Path directory, GpuKind kind, String settings, Duration closeLimit, int window) {
+        return fake(directory, kind, settings, closeLimit, window, linger(kind));
+    }
+
+    /** The same, with the time for which threads of lanes attend after the last work. */
+    static GpuDrivers fake(
+            Path directory, GpuKind kind, String settings, Duration closeLimit, int window, long linger) {
         FakeGpu library = FakeGpu.in(directory, FakeGpu.Kind.valueOf(kind.name()), settings);
         return new GpuDrivers(
-                new GpuDriver(kind, library.library(), library.library(), closeLimit, window, linger(kind)), library);
+                new GpuDriver(kind, library.library(), library.library(), closeLimit, window, linger), library);
     }
 
     /** With threads that attend, or without, whatever the number of processors: so each suite meets both. */

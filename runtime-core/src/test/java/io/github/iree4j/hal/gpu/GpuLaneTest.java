@@ -122,6 +122,82 @@ class GpuLaneTest {
         }
     }
 
+    // ---- Threads that give for others.
+
+    /** The thread of stream 1 gives for stream 0, and this lets a command of its own go on, which waits for the host. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aThreadThatWaitsForItsStreamGivesForNoOther(GpuKind kind) {
+        int window = 40;
+        GpuDrivers made = GpuDrivers.fake(directory, kind, "", StreamDevice.CLOSE_LIMIT, window, LONG.toNanos());
+        driver = made;
+        StreamDevice device = made.open(DeviceOptions.builder().queueCount(2));
+        this.device = device;
+        Buffer one = closed(buffer(device, OF_DEVICE, 64));
+        Buffer host = closed(buffer(device, OF_HOST, 256));
+        TimelineSemaphore begun = semaphore();
+        device.queue(1).fill(null, at(begun, 1), one, 0, 4, 1, 4, 0); // now the thread of stream 1 gives
+        begun.await(1, LONG);
+        made.hang(0);
+        int fills = window / 2 + 2; // each is a command and an event
+        for (int i = 0; i < fills; i++) {
+            device.queue(0).fill(null, null, one, 0, 4, 1, 4, 0);
+        }
+        TimelineSemaphore first = semaphore();
+        TimelineSemaphore waits = semaphore();
+        TimelineSemaphore unrelated = semaphore();
+        device.queue(0).fill(null, at(first, 1), one, 0, 4, 1, 4, 0);
+        device.queue(1).fill(at(first, 1), null, one, 8, 4, 1, 4, 0);
+        device.queue(1).fill(null, at(waits, 1), host, 0, 256, 0x1122334455667788L, 8, 0);
+        while (device.driverCounters().held() < 5) {
+            Thread.onSpinWait();
+        }
+        made.hang(1);
+        first.await(1, LONG);
+        device.queue(0).fill(null, at(unrelated, 1), one, 4, 4, 1, 4, 0);
+        unrelated.await(1, Duration.ofSeconds(20));
+        assertThat(waits.value()).isZero();
+        made.goOn();
+        waits.await(1, LONG);
+    }
+
+    /** Two streams with a giver that has always more to give for the other: each has its turn. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aStreamThatNeverRunsOutHoldsUpNoOther(GpuKind kind) throws InterruptedException {
+        GpuDrivers made =
+                GpuDrivers.fake(directory, kind, "", StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW, LONG.toNanos());
+        driver = made;
+        StreamDevice device = made.open(DeviceOptions.builder().queueCount(2));
+        this.device = device;
+        Buffer one = closed(buffer(device, OF_DEVICE, 64));
+        AtomicBoolean ends = new AtomicBoolean();
+        List<Thread> busy = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            TimelineSemaphore filled = semaphore();
+            busy.add(Thread.ofPlatform().start(() -> {
+                for (int next = 1; !ends.get(); next++) {
+                    try (Fence done = Fence.at(filled, next)) {
+                        device.queue(1).fill(null, done, one, 0, 4, 1, 4, 0);
+                    }
+                    filled.await(Math.max(0, next - 400), LONG); // together more than a stream has room for
+                }
+            }));
+        }
+        try {
+            TimelineSemaphore done = semaphore();
+            for (int i = 1; i <= 20; i++) {
+                device.queue(0).fill(null, at(done, i), one, 4, 4, 1, 4, 0);
+                done.await(i, Duration.ofSeconds(20));
+            }
+        } finally {
+            ends.set(true);
+            for (Thread each : busy) {
+                each.join();
+            }
+        }
+    }
+
     // ---- Callers.
 
     /** From the host to the host the driver copies while the caller waits, and so does a fill that copies. */

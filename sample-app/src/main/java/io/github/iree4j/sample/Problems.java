@@ -1,5 +1,7 @@
 package io.github.iree4j.sample;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.http.HttpHeaders;
@@ -51,12 +53,18 @@ final class Problems extends ResponseEntityExceptionHandler {
     @Override
     protected @Nullable ResponseEntity<Object> handleNoHandlerFoundException(
             NoHandlerFoundException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-        return handleExceptionInternal(
-                e,
-                problem(HttpStatus.NOT_FOUND, "Not Found", "nothing is served here", null),
-                headers,
-                status,
-                request);
+        ProblemDetail problem = problem(HttpStatus.NOT_FOUND, "Not Found", "nothing is served here", null);
+        problem.setInstance(instance(e.getRequestURL()));
+        return handleExceptionInternal(e, problem, headers, status, request);
+    }
+
+    /** Spring would take the path for a URI, and fail for the path {@code //}, which is none. */
+    private static URI instance(String path) {
+        try {
+            return new URI(path);
+        } catch (URISyntaxException e) {
+            return URI.create("/");
+        }
     }
 
     @Override

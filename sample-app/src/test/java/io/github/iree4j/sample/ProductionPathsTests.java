@@ -2,12 +2,14 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -85,6 +87,24 @@ class ProductionPathsTests {
                                 .build(),
                         BodyHandlers.ofString())
                 .body();
+    }
+
+    /** {@code //} is no URI, and {@code garbage} no media type. */
+    @Test
+    void oddPathsAndHeadersAreNotLogged(CapturedOutput output) throws Exception {
+        assertThat(answer("GET //")).startsWith("HTTP/1.1 404 ").contains("nothing is served here");
+        assertThat(answer("GET /nosuch", "Accept: garbage")).startsWith("HTTP/1.1 404 ");
+        assertThat(output.getAll()).doesNotContain("WARN").doesNotContain("URISyntaxException");
+    }
+
+    /** For paths that clients of Java do not send. */
+    private String answer(String line, String... headers) throws Exception {
+        try (Socket socket = new Socket("localhost", port)) {
+            String request = line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + String.join("\r\n", headers) + (headers.length == 0 ? "\r\n" : "\r\n\r\n");
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     @Test

@@ -120,6 +120,18 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
+     * Fails for a body without a length, of which more bytes follow than the limit permits.
+     *
+     * @param bytes further bytes, as told by the body
+     * @throws ResponseStatusException 413 when the body would be too long
+     */
+    public void checkTold(long bytes) {
+        if (length < 0 && bytes > remaining()) {
+            throw tooLarge("without a length");
+        }
+    }
+
+    /**
      * Charges memory allocated for the request until {@link #close}.
      *
      * @param bytes additional memory

@@ -410,6 +410,7 @@ final class InferenceRequestReader {
                 throw new IllegalStateException(input.name);
             }
             tensors.checkSize(entry.getKey(), datatype, shape, input.binarySize, "'binary_data_size'");
+            body.checkTold(input.binarySize);
             if (input.binarySize > body.remaining()) {
                 throw InferenceRequest.invalid("input '%s' takes %d bytes, but the body has at most %d left"
                         .formatted(shown(input), input.binarySize, body.remaining()));

@@ -544,6 +544,16 @@ class OpenInferenceTests {
                 to("/models/add/infer").POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(unsaid))));
         assertThat(chunked.statusCode()).isEqualTo(413);
         assertThat(error(chunked)).contains("without a length");
+        long tooMany = 4L << 30;
+        String told =
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [%d], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": %d}}]}"
+                        .formatted(tooMany / 4, tooMany);
+        HttpResponse<byte[]> contents = send(to("/models/add/infer")
+                .header("Inference-Header-Content-Length", Integer.toString(told.length()))
+                .POST(BodyPublishers.ofInputStream(
+                        () -> new ByteArrayInputStream(told.getBytes(StandardCharsets.UTF_8)))));
+        assertThat(error(contents)).contains("without a length");
+        assertThat(contents.statusCode()).isEqualTo(413);
     }
 
     @Test

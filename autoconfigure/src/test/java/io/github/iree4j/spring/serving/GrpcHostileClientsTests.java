@@ -134,10 +134,10 @@ class GrpcHostileClientsTests {
             int stream = connection.begin(i % 2 == 0 ? "ModelInfer" : "ModelStreamInfer");
             connection.send(stream, 5 * MB, new byte[100]);
         }
-        while (limits.inFlight() < AWAITED * 100L) { // what was sent
+        while (limits.inFlight()
+                != AWAITED * 100L) { // what was sent; the memory of the test before may be there for a moment
             Thread.onSpinWait();
         }
-        assertThat(limits.inFlight()).isEqualTo(AWAITED * 100L);
         assertThat(memory()).isEqualTo(idle);
     }
 

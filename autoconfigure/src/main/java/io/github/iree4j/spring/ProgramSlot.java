@@ -59,8 +59,8 @@ final class ProgramSlot {
     /** A load until its end, or until nobody waits for the load any more. */
     private static final class AwaitedLoad {
         final CompletableFuture<LoadedProgram> outcome = new CompletableFuture<>();
-        boolean again; // guarded by the monitor of the slot, as is the next field: whether a loaded program is loaded
-        // again
+        // Guarded by the monitor of the slot.
+        boolean again; // whether a loaded program is loaded again
         boolean reads; // whether the load may have read files
 
         AwaitedLoad(boolean again) {

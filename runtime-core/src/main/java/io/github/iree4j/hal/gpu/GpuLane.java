@@ -437,11 +437,11 @@ final class GpuLane implements Lane {
     private void run() {
         for (bell.clear(); !stopped; bell.clear()) {
             try {
-                if (linger > 0) {
-                    attend();
-                }
                 if (!awaitFirst()) {
                     bell.await();
+                }
+                if (linger > 0) {
+                    attend();
                 }
             } catch (RuntimeException | Error e) {
                 if (device.isLost()) {

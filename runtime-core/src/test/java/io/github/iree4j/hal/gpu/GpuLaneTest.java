@@ -161,41 +161,37 @@ class GpuLaneTest {
         waits.await(1, LONG);
     }
 
-    /** Two streams with a giver that has always more to give for the other: each has its turn. */
+    /** Here the test is the giver, in the place of a stream without work. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aStreamThatNeverRunsOutHoldsUpNoOther(GpuKind kind) throws InterruptedException {
+    void callersLeaveSubmissionsToTheGiverAndEachStreamHasItsTurn(GpuKind kind) {
         GpuDrivers made =
                 GpuDrivers.fake(directory, kind, "", StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW, LONG.toNanos());
         driver = made;
-        StreamDevice device = made.open(DeviceOptions.builder().queueCount(2));
+        StreamDevice device = made.open(DeviceOptions.builder().queueCount(3));
         this.device = device;
+        GpuHardware hardware = (GpuHardware) StreamDevices.driver(device);
+        GpuLane busy = (GpuLane) hardware.lanes().get(0);
+        GpuLane other = (GpuLane) hardware.lanes().get(1);
+        GpuLane giver = (GpuLane) hardware.lanes().get(2);
+        assertThat(hardware.tryBeGiver(giver))
+                .as("no thread looks before there was work")
+                .isTrue();
         Buffer one = closed(buffer(device, OF_DEVICE, 64));
-        AtomicBoolean ends = new AtomicBoolean();
-        List<Thread> busy = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            TimelineSemaphore filled = semaphore();
-            busy.add(Thread.ofPlatform().start(() -> {
-                for (int next = 1; !ends.get(); next++) {
-                    try (Fence done = Fence.at(filled, next)) {
-                        device.queue(1).fill(null, done, one, 0, 4, 1, 4, 0);
-                    }
-                    filled.await(Math.max(0, next - 400), LONG); // together more than a stream has room for
-                }
-            }));
+        TimelineSemaphore filled = semaphore();
+        TimelineSemaphore unrelated = semaphore();
+        for (int i = 1; i <= 40; i++) {
+            device.queue(0).fill(null, at(filled, i), one, 0, 4, 1, 4, 0);
         }
-        try {
-            TimelineSemaphore done = semaphore();
-            for (int i = 1; i <= 20; i++) {
-                device.queue(0).fill(null, at(done, i), one, 4, 4, 1, 4, 0);
-                done.await(i, Duration.ofSeconds(20));
-            }
-        } finally {
-            ends.set(true);
-            for (Thread each : busy) {
-                each.join();
-            }
-        }
+        device.queue(1).fill(null, at(unrelated, 1), one, 4, 4, 1, 4, 0);
+        assertThat(busy.heldCount()).isEqualTo(40);
+        assertThat(other.heldCount()).isOne();
+        assertThat(hardware.feedLanes(16)).isTrue();
+        assertThat(busy.heldCount()).isEqualTo(24);
+        assertThat(other.heldCount()).isZero();
+        unrelated.await(1, LONG);
+        hardware.endGiver(giver); // gives the rest
+        filled.await(40, LONG);
     }
 
     // ---- Callers.

@@ -1,6 +1,6 @@
 /** Devices of other nodes, over any transport. */
 module io.github.iree4j.remote {
-    requires transitive io.github.iree4j.runtime;
+    requires transitive io.github.iree4j.backend.stream;
     requires static transitive org.jspecify;
     requires org.slf4j;
 

@@ -8,13 +8,19 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j;
     exports io.github.iree4j.async;
     exports io.github.iree4j.frontier;
+    exports io.github.iree4j.call to
+            io.github.iree4j.backend.vulkan;
+    exports io.github.iree4j.flatbuffer to
+            io.github.iree4j.backend.gpu,
+            io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.hal;
+    exports io.github.iree4j.hal.collective to
+            io.github.iree4j.backend.stream;
     exports io.github.iree4j.hal.loader;
     exports io.github.iree4j.hal.pool;
     exports io.github.iree4j.hal.record;
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
-    exports io.github.iree4j.hal.stream;
     exports io.github.iree4j.hal.virtual to
             io.github.iree4j.laboratory,
             io.github.iree4j.recorder,
@@ -24,21 +30,23 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.modules.check to
             io.github.iree4j.tools;
     exports io.github.iree4j.modules.parameters;
+    exports io.github.iree4j.nativeaccess to
+            io.github.iree4j.backend.gpu,
+            io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.status;
     exports io.github.iree4j.task;
+    exports io.github.iree4j.tensor to
+            io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.vm;
     exports io.github.iree4j.vm.asm to
             io.github.iree4j.tools;
     exports io.github.iree4j.vm.bytecode;
 
+    uses io.github.iree4j.ProgramCheck;
     uses io.github.iree4j.hal.spi.DriverProvider;
     uses io.github.iree4j.hal.loader.ExecutableLoader;
+    uses io.github.iree4j.vm.ModuleProvider;
 
     provides io.github.iree4j.hal.spi.DriverProvider with
-            io.github.iree4j.hal.gpu.CudaDriverProvider,
-            io.github.iree4j.hal.gpu.HipDriverProvider,
-            io.github.iree4j.hal.local.LocalDriverProvider,
-            io.github.iree4j.hal.vulkan.VulkanDriverProvider;
-    provides io.github.iree4j.hal.loader.ExecutableLoader with
-            io.github.iree4j.modules.vmvx.VmvxExecutableLoader;
+            io.github.iree4j.hal.local.LocalDriverProvider;
 }

@@ -14,7 +14,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProgramWarningsTest {
     private static List<String> warnings(String file) {
         try (ModuleBytes bytes = ModuleBytes.read(Fixtures.file(file))) {
-            return ProgramWarnings.of(ModuleDef.read(bytes.segment(), ModuleLimits.DEFAULTS));
+            ModuleDef module = ModuleDef.read(bytes.segment(), ModuleLimits.DEFAULTS);
+            return ProgramCheck.installed().stream()
+                    .flatMap(check -> check.warnings(module).stream())
+                    .toList();
         }
     }
 

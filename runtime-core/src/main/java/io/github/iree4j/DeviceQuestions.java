@@ -68,11 +68,12 @@ final class DeviceQuestions implements DeviceQueryListener {
         if (!formats.isEmpty() && !formats.containsValue(true)) {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "program wants executables of format %s; %s; %s: %s"
+                    "program wants executables of format %s; %s; %s%s: %s"
                             .formatted(
                                     String.join(" or ", formats.keySet()),
                                     available(),
                                     remedyOfFormats(),
+                                    MissingPart.remedy(formats.keySet()),
                                     failure.getMessage()),
                     failure,
                     new UnsupportedTarget(List.copyOf(formats.keySet())));
@@ -80,12 +81,13 @@ final class DeviceQuestions implements DeviceQueryListener {
         if (!deviceIds.isEmpty() && !deviceIds.containsValue(true)) {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "program wants a device that matches %s; %s; open such a device (%s) or recompile with %s: %s"
+                    "program wants a device that matches %s; %s; open such a device (%s) or recompile with %s%s: %s"
                             .formatted(
                                     String.join(" or ", deviceIds.keySet()),
                                     available(),
                                     examples(),
                                     remedy(),
+                                    MissingPart.remedy(deviceIds.keySet()),
                                     failure.getMessage()),
                     failure,
                     new UnsupportedTarget(List.copyOf(deviceIds.keySet())));

@@ -103,11 +103,12 @@ final class Drivers {
         }
         throw new IreeException(
                 StatusCode.NOT_FOUND,
-                "there is no driver '%s' for device '%s' (installed: %s)"
+                "there is no driver '%s' for device '%s' (installed: %s)%s"
                         .formatted(
                                 wanted,
                                 name,
-                                drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", "))));
+                                drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", ")),
+                                MissingPart.remedy(List.of(wanted))));
     }
 
     /** Maps aliases: IREE has two names for the CPU driver, for two ways of scheduling. An id like {@code vulkan:1} begins with the driver. */

@@ -3,6 +3,7 @@ package io.github.iree4j;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.UnresolvedImport;
+import java.util.List;
 import java.util.Set;
 
 /** Adds a remedy to a link failure. */
@@ -27,9 +28,13 @@ final class LinkFailures {
                     failure);
         }
         if (!unresolved.moduleIsThere()) {
+            String part = MissingPart.remedy(List.of(unresolved.module()));
             return new IreeException(
                     failure.code(),
-                    failure.getMessage() + "; add the module that exports it before the one that imports it",
+                    failure.getMessage()
+                            + (part.isEmpty()
+                                    ? "; add the module that exports it before the one that imports it"
+                                    : part),
                     failure);
         }
         return failure;

@@ -167,7 +167,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns likely faults of the program, although the program could be loaded, see {@link ProgramWarnings}; faults
+     * Returns likely faults of the program, although the program could be loaded, see {@link ProgramCheck}; faults
      * are logged as well.
      *
      * @return a sentence for each fault; usually empty

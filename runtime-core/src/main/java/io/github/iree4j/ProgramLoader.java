@@ -17,7 +17,6 @@ import io.github.iree4j.modules.parameters.ParameterArchive;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
-import io.github.iree4j.modules.vmvx.VmvxModule;
 import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
@@ -26,6 +25,7 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.ModuleProvider;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.VmTypes;
@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -266,10 +267,12 @@ final class ProgramLoader {
             // Only programs compiled for inline execution import from these modules.
             addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
-            addIfWanted(linked, modules, "vmvx", VmvxModule::create);
+            for (ModuleProvider each : ServiceLoader.load(ModuleProvider.class, ProgramLoader.class.getClassLoader())) {
+                addIfWanted(linked, modules, each.name(), each::module);
+            }
             linked.addAll(modules);
             OperationsUnderWay operations = new OperationsUnderWay(consumer);
-            List<String> warnings = runsShaders() ? warnings(modules) : List.of();
+            List<String> warnings = warnings(modules);
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
@@ -293,16 +296,16 @@ final class ProgramLoader {
         }
     }
 
-    private static List<String> warnings(List<VmModule> modules) {
+    private List<String> warnings(List<VmModule> modules) {
+        List<ProgramCheck> checks = ProgramCheck.installed().stream()
+                .filter(check -> devices.stream()
+                        .anyMatch(device -> device.executableFormats().stream().anyMatch(check::concerns)))
+                .toList();
         return modules.stream()
                 .filter(BytecodeModule.class::isInstance)
-                .flatMap(module -> ProgramWarnings.of(((BytecodeModule) module).definition()).stream())
+                .flatMap(module -> checks.stream()
+                        .flatMap(check -> check.warnings(((BytecodeModule) module).definition()).stream()))
                 .toList();
-    }
-
-    private boolean runsShaders() {
-        return devices.stream()
-                .anyMatch(device -> device.executableFormats().stream().anyMatch(f -> f.startsWith("vulkan-")));
     }
 
     /** Creates a context. Allocations of initialisers stay until the context is closed. */

@@ -18,15 +18,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.UUID;
-import java.util.function.BooleanSupplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,92 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Files of programs that change while they are in use. */
 @Timeout(300)
 class ChangedFilesTest {
-
-    /** What happens to a file. */
-    enum Change {
-        TRUNCATED {
-            @Override
-            void to(Path file) throws IOException {
-                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                    channel.truncate(channel.size() / 2);
-                }
-            }
-        },
-        OVERWRITTEN {
-            @Override
-            void to(Path file) throws IOException {
-                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                    channel.write(ByteBuffer.allocate((int) channel.size()));
-                }
-                afterATick(file);
-            }
-        },
-        OVERWRITTEN_AND_TIME_RESTORED {
-            @Override
-            void to(Path file) throws IOException {
-                FileTime before = Files.getLastModifiedTime(file);
-                OVERWRITTEN.to(file);
-                Files.setLastModifiedTime(file, before);
-                afterATick(file);
-            }
-        },
-        TOUCHED {
-            @Override
-            void to(Path file) throws IOException {
-                Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10)));
-            }
-        },
-        PERMITTED {
-            @Override
-            void to(Path file) throws IOException {
-                Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r--r--"));
-                afterATick(file);
-            }
-        },
-        LINKED {
-            @Override
-            void to(Path file) throws IOException {
-                Files.createLink(file.resolveSibling("link " + UUID.randomUUID()), file);
-                afterATick(file);
-            }
-        },
-        COPIED_OVER {
-            @Override
-            void to(Path file) throws IOException {
-                Files.write(file, Files.readAllBytes(file), StandardOpenOption.TRUNCATE_EXISTING);
-                afterATick(file);
-            }
-        },
-        GROWN {
-            @Override
-            void to(Path file) throws IOException {
-                Files.write(file, new byte[] {1}, StandardOpenOption.APPEND);
-            }
-        },
-        REPLACED {
-            @Override
-            void to(Path file) throws IOException {
-                Path other = Files.writeString(file.resolveSibling("other"), "something else");
-                Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
-            }
-        },
-        DELETED {
-            @Override
-            void to(Path file) throws IOException {
-                Files.delete(file);
-            }
-        };
-
-        abstract void to(Path file) throws IOException;
-
-        /** Clocks of file systems are coarse, and tests are not: writes within one tick of the copy could not be told from it. */
-        private static void afterATick(Path file) throws IOException {
-            FileTime copied = (FileTime) Files.getAttribute(file, "unix:ctime");
-            while (copied.equals(Files.getAttribute(file, "unix:ctime"))) {
-                Files.setLastModifiedTime(file, Files.getLastModifiedTime(file));
-            }
-        }
-    }
 
     @TempDir
     Path directory;
@@ -144,7 +52,7 @@ class ChangedFilesTest {
         }
     }
 
-    private static void sameResults(Program program, Path changing, Change change) throws IOException {
+    private static void sameResults(Program program, Path changing, FileChange change) throws IOException {
         float[] right = weighed(program);
         change.to(changing);
         assertThat(weighed(program)).containsExactly(right);
@@ -155,7 +63,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource
-    void changesOfAModuleThatWasReadDoNotMatter(Change change) throws IOException {
+    void changesOfAModuleThatWasReadDoNotMatter(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -167,7 +75,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource
-    void changesOfParametersThatWereReadDoNotMatter(Change change) throws IOException {
+    void changesOfParametersThatWereReadDoNotMatter(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 ModuleBytes bytes = ModuleBytes.read(weights);
                 ParameterArchive archive = ParameterArchive.of(weights, bytes.segment(), bytes);
@@ -182,7 +90,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"REPLACED", "DELETED"})
-    void parametersInPlaceKeepTheBytesOfAFileThatIsGone(Change change) throws IOException {
+    void parametersInPlaceKeepTheBytesOfAFileThatIsGone(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -194,7 +102,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TOUCHED", "PERMITTED", "LINKED", "COPIED_OVER"})
-    void callsGoOnWhenParametersInPlaceHaveTheSameContentsAfterAChange(Change change) throws IOException {
+    void callsGoOnWhenParametersInPlaceHaveTheSameContentsAfterAChange(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -206,16 +114,16 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TOUCHED", "PERMITTED", "LINKED", "COPIED_OVER"})
-    void callsGoOnWhenAMappedModuleHasTheSameContentsAfterAChange(Change change) throws IOException {
+    void callsGoOnWhenAMappedModuleHasTheSameContentsAfterAChange(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(mapped().build())) {
             goOn(program, module, change);
         }
     }
 
-    private static void goOn(Program program, Path changing, Change change) throws IOException {
+    private static void goOn(Program program, Path changing, FileChange change) throws IOException {
         float[] right = weighed(program);
-        awaitRead(program);
+        FilesInUse.awaitRead(program);
         change.to(changing);
         assertThat(weighed(program)).containsExactly(right);
         change.to(changing);
@@ -230,22 +138,6 @@ class ChangedFilesTest {
         assertThat(program.failure()).isNull();
     }
 
-    static void awaitRead(Program program) {
-        awaitThat(program.loaded.inPlace()::areRead);
-    }
-
-    /** Waits for a condition, and fails at the limit of the test. */
-    static void awaitThat(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            assertThat(Thread.currentThread().isInterrupted()).as("time is up").isFalse();
-            Thread.onSpinWait();
-        }
-    }
-
-    static void awaitSuspended(Program program) {
-        awaitThat(() -> program.pendingCalls(1).stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED));
-    }
-
     @Test
     void programWhoseFileWasOverwrittenServesAgainOnceItIsRestored() throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
@@ -255,7 +147,7 @@ class ChangedFilesTest {
                         .build())) {
             float[] right = weighed(program);
             byte[] contents = Files.readAllBytes(weights);
-            isDetected(program, weights, "parameter file '" + weights + "' had ", Change.OVERWRITTEN);
+            isDetected(program, weights, "parameter file '" + weights + "' had ", FileChange.OVERWRITTEN);
             Files.write(weights, contents);
             assertThat(weighed(program)).containsExactly(right);
             assertThat(program.failure()).isNull();
@@ -264,7 +156,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TRUNCATED", "OVERWRITTEN", "OVERWRITTEN_AND_TIME_RESTORED", "GROWN"})
-    void changesOfParametersInPlaceAreDetectedByTheNextUse(Change change) throws IOException {
+    void changesOfParametersInPlaceAreDetectedByTheNextUse(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -286,7 +178,7 @@ class ChangedFilesTest {
             Files.delete(link);
             Files.createSymbolicLink(link, module);
             assertThat(weighed(program)).containsExactly(right);
-            isDetected(program, weights, "parameter file '" + link + "' had ", Change.OVERWRITTEN);
+            isDetected(program, weights, "parameter file '" + link + "' had ", FileChange.OVERWRITTEN);
         }
     }
 
@@ -299,7 +191,7 @@ class ChangedFilesTest {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program before = runtime.load(options)) {
             float[] right = weighed(before);
-            Change.TOUCHED.to(weights);
+            FileChange.TOUCHED.to(weights);
             try (Program after = runtime.load(options)) {
                 assertThat(weighed(after)).containsExactly(right);
                 assertThat(after.failure()).isNull();
@@ -309,10 +201,11 @@ class ChangedFilesTest {
         }
     }
 
-    private static void isDetected(Program program, Path changing, String message, Change change) throws IOException {
+    private static void isDetected(Program program, Path changing, String message, FileChange change)
+            throws IOException {
         weighed(program);
         assertThat(program.failure()).isNull();
-        awaitRead(program);
+        FilesInUse.awaitRead(program);
         change.to(changing);
         for (ThrowingCallable use : List.<ThrowingCallable>of(
                 () -> weighed(program),
@@ -336,7 +229,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"REPLACED", "DELETED"})
-    void mappedModuleKeepsTheBytesOfAFileThatIsGone(Change change) throws IOException {
+    void mappedModuleKeepsTheBytesOfAFileThatIsGone(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(mapped().build())) {
             sameResults(program, module, change);
@@ -345,7 +238,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TRUNCATED", "OVERWRITTEN", "OVERWRITTEN_AND_TIME_RESTORED", "GROWN"})
-    void changesOfAMappedModuleAreDetectedByTheNextUse(Change change) throws IOException {
+    void changesOfAMappedModuleAreDetectedByTheNextUse(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(mapped().build())) {
             isDetected(program, module, "module file '" + module + "' had ", change);
@@ -354,25 +247,6 @@ class ChangedFilesTest {
 
     private ProgramOptions.Builder mapped() {
         return ProgramOptions.builder().mappedModule(module).parameters("model", weights);
-    }
-
-    @Test
-    void kernelOfBytecodeThatReadsATruncatedFileFailsWithAStatus() throws IOException {
-        try (IreeRuntime runtime = IreeRuntime.create();
-                Program program = runtime.load(ProgramOptions.builder()
-                        .module(Fixtures.file("3.13.0/vmvx/weights.vmfb"))
-                        .parameters("model", weights)
-                        .build())) {
-            weighed(program);
-            Path hidden = Files.move(weights, directory.resolve("hidden")); // where changes are not looked for
-            try (FileChannel channel = FileChannel.open(hidden, StandardOpenOption.WRITE)) {
-                channel.truncate(0);
-            }
-            assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(() -> weighed(program))
-                    .withMessageContaining("a mapped file has become shorter while it was read")
-                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
-        }
     }
 
     @Test

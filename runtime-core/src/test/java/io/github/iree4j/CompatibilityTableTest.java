@@ -116,8 +116,10 @@ class CompatibilityTableTest {
 
     private static Map<String, String> sources() throws IOException {
         Map<String, String> texts = new HashMap<>();
-        for (String root : List.of("src/test/java", "../native-shim/test")) {
-            try (Stream<Path> files = Files.walk(Path.of(root))) {
+        List<Path> roots = new ArrayList<>(Modules.folders("src/test/java"));
+        roots.add(Path.of("../native-shim/test"));
+        for (Path root : roots) {
+            try (Stream<Path> files = Files.walk(root)) {
                 for (Path file : files.filter(Files::isRegularFile).toList()) {
                     String name = file.getFileName().toString();
                     if (name.endsWith(".java") || name.endsWith(".c")) {

@@ -76,7 +76,7 @@ class HangingFilesTest {
 
     @Test
     void callsEndAndHealthAnswersWhenLooksHang() throws IOException {
-        ChangedFilesTest.awaitRead(program);
+        FilesInUse.awaitRead(program);
         program.function("weigh").invoke(x).close();
         files.hangLooks();
         assertThat(program.failure()).as("the answer of the latest look").isNull();
@@ -94,7 +94,7 @@ class HangingFilesTest {
             elsewhere.function("weigh").invoke(x).close();
         }
         files.answer();
-        ChangedFilesTest.awaitThat(() -> program.failure() == null);
+        FilesInUse.awaitThat(() -> program.failure() == null);
         program.function("weigh").invoke(x).close();
     }
 
@@ -120,22 +120,22 @@ class HangingFilesTest {
         others.hangOpensAfter(1); // to map the file, and not to read it
         Program hung = load(others.path(copy()));
         try (Program elsewhere = load(weights)) {
-            ChangedFilesTest.awaitRead(elsewhere);
+            FilesInUse.awaitRead(elsewhere);
         }
         assertThat(hung.loaded.inPlace().areRead()).isFalse();
         others.answer();
-        ChangedFilesTest.awaitRead(hung);
+        FilesInUse.awaitRead(hung);
     }
 
     @Test
     void callsThatWaitForAComparisonThatHangsEndWhenTheyAreCancelledLateOrInterrupted() throws Exception {
-        ChangedFilesTest.awaitRead(program);
+        FilesInUse.awaitRead(program);
         files.hangOpensAfter(0);
-        ChangedFilesTest.Change.TOUCHED.to(weights);
+        FileChange.TOUCHED.to(weights);
         ProgramFunction weigh = program.function("weigh");
         CompletableFuture<Results> first = weigh.invokeAsync(x);
         CompletableFuture<Results> second = weigh.invokeAsync(x);
-        ChangedFilesTest.awaitSuspended(program);
+        FilesInUse.awaitSuspended(program);
         assertThat(catchThrowable(() -> weigh.invokeWithin(SHORT, x)))
                 .hasMessageContaining("waiting for a file that the program uses in place to be found unchanged")
                 .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED))
@@ -154,20 +154,20 @@ class HangingFilesTest {
 
     @Test
     void closingEndsACallThatWaitsForAComparisonThatHangs() throws Exception {
-        ChangedFilesTest.awaitRead(program);
+        FilesInUse.awaitRead(program);
         files.hangOpensAfter(0);
-        ChangedFilesTest.Change.TOUCHED.to(weights);
+        FileChange.TOUCHED.to(weights);
         CompletableFuture<StatusCode> code = new CompletableFuture<>();
         Thread caller = Thread.ofPlatform()
                 .daemon()
                 .start(() -> code.complete(code(() -> program.function("weigh").invoke(x))));
-        ChangedFilesTest.awaitSuspended(program);
+        FilesInUse.awaitSuspended(program);
         program.close();
         caller.join();
         assertThat(code.join()).isEqualTo(StatusCode.CANCELLED);
     }
 
     private void awaitNoCalls() {
-        ChangedFilesTest.awaitThat(() -> program.activeCalls() == 0);
+        FilesInUse.awaitThat(() -> program.activeCalls() == 0);
     }
 }

@@ -67,7 +67,7 @@ class TouchedInLineTest {
     void load() throws IOException {
         module = Files.write(directory.resolve("counter.vmfb"), VmAssembler.assemble(COUNTER));
         program = runtime.load(ProgramOptions.builder().mappedModule(module).build());
-        ChangedFilesTest.awaitRead(program);
+        FilesInUse.awaitRead(program);
     }
 
     @AfterEach
@@ -81,7 +81,7 @@ class TouchedInLineTest {
         List<CompletableFuture<Results>> calls = new ArrayList<>();
         try (Fence fence = timeline.at(1)) {
             CompletableFuture<Results> inTurn = program.function("after").invokeAsync(fence);
-            ChangedFilesTest.awaitSuspended(program);
+            FilesInUse.awaitSuspended(program);
             for (int i = 0; i < CALLS; i++) {
                 calls.add(program.function("next").invokeAsync());
             }
@@ -102,7 +102,7 @@ class TouchedInLineTest {
 
     private void touch() {
         try {
-            ChangedFilesTest.Change.TOUCHED.to(module);
+            FileChange.TOUCHED.to(module);
         } catch (IOException e) {
             throw new AssertionError(e);
         }

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The tables in {@code src/test/mutants}, read from the directory of the module.
+ * The tables in {@code src/test/mutants}, read from the directory of the module whose tests find the mistakes.
  *
  * <pre>
  * # a remark
@@ -44,6 +44,15 @@ final class MutantTables {
     /** Directories of the modules that have tables. */
     static List<Path> modules() {
         return Modules.with(TABLES);
+    }
+
+    /** A file of the main code, of any module: tables are where the tests are. */
+    static Path source(String file) {
+        return Modules.with(SOURCES).stream()
+                .map(module -> module.resolve(SOURCES).resolve(file))
+                .filter(Files::exists)
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no module has a file " + file));
     }
 
     /** The ids of all modules' mutants. */

@@ -24,8 +24,7 @@ class MutantTablesTest {
     void everyMutantAppliesAndChangesSomething() throws IOException {
         for (Path module : MutantTables.modules()) {
             for (Mutant mutant : MutantTables.read(module)) {
-                String source =
-                        Files.readString(module.resolve(MutantTables.SOURCES).resolve(mutant.file()));
+                String source = Files.readString(MutantTables.source(mutant.file()));
                 assertThat(mutant.applyTo(source)).as(mutant.id()).isNotEqualTo(source);
             }
         }

@@ -174,7 +174,7 @@ final class Mutate {
     private @Nullable String compile(Mutant mutant, Path overlay) throws IOException {
         String source;
         try {
-            source = mutant.applyTo(Files.readString(MutantTables.SOURCES.resolve(mutant.file())));
+            source = mutant.applyTo(Files.readString(MutantTables.source(mutant.file())));
         } catch (IllegalArgumentException e) {
             return e.getMessage();
         }

@@ -1,6 +1,6 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.ProgramWarnings;
+import io.github.iree4j.ProgramCheck;
 import io.github.iree4j.hal.gpu.GpuCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -65,7 +65,8 @@ final class VerifyCommand implements Callable<Integer> {
     private record Verified(List<Finding> findings, Map<String, Set<String>> code, List<String> warnings) {
         static Verified of(ModuleDef module) {
             Map<String, Set<String>> code = new TreeMap<>();
-            List<String> warnings = new ArrayList<>(ProgramWarnings.of(module));
+            List<String> warnings = new ArrayList<>();
+            ProgramCheck.installed().forEach(check -> warnings.addAll(check.warnings(module)));
             for (ModuleDef.Rodata constant : module.rodata()) {
                 String format = GpuCode.formatOf(constant.bytes());
                 try {

@@ -21,7 +21,9 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
                 .registerPattern("META-INF/native/*/libiree4j_shim.so")
                 .registerPattern("io/github/iree4j/lab/scenarios/*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.loader.*")
-                .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*");
+                .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*")
+                .registerPattern("META-INF/services/io.github.iree4j.vm.*")
+                .registerPattern("META-INF/services/io.github.iree4j.ProgramCheck");
         for (String shim : new String[] {
             "io.github.iree4j.nativeaccess.Shim",
             "io.github.iree4j.nativeaccess.GpuShim",
@@ -34,9 +36,11 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
             "io.github.iree4j.hal.gpu.HipDriverProvider",
             "io.github.iree4j.hal.local.LocalDriverProvider",
             "io.github.iree4j.hal.vulkan.VulkanDriverProvider",
-            "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"
-        }) {
-            hints.reflection().registerType(TypeReference.of(provider), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+            "io.github.iree4j.hal.vulkan.NarrowElements",
+            "io.github.iree4j.modules.vmvx.VmvxExecutableLoader",
+            "io.github.iree4j.modules.vmvx.VmvxModule"
+        }) { // of the parts that the application has
+            hints.reflection().registerTypeIfPresent(classLoader, provider, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
         }
     }
 }

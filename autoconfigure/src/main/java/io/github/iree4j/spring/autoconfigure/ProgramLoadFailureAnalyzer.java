@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.MissingPart;
 import io.github.iree4j.SignatureFault;
 import io.github.iree4j.VariantFault;
 import io.github.iree4j.hal.MissingDevice;
@@ -25,6 +26,7 @@ import java.io.FileNotFoundException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -135,6 +137,16 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "For device '%s', %s. Or select another device with '%s.devices'."
                     .formatted(architecture.device(), architecture.remedy(), module);
         }
+        String part = target == null ? null : missingPart(target);
+        if (part != null) {
+            return "Add the dependency '%s'%s. Or compile the program for the devices that are configured, with the flags above."
+                    .formatted(
+                            part,
+                            part.endsWith("vmvx")
+                                    ? ""
+                                    : ", and name its device in 'iree.devices.<name>.uri' and '%s.devices'"
+                                            .formatted(module));
+        }
         DriverProvider driver = target == null ? null : driverFor(target);
         if (driver != null) {
             Availability availability = driver.availability();
@@ -160,6 +172,10 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Recompile the program with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
         }
         UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        String imported = unresolved == null ? null : MissingPart.of(unresolved.module());
+        if (imported != null) {
+            return "Add the dependency '%s'.".formatted(imported);
+        }
         if (unresolved != null && !unresolved.moduleIsThere() && failure.code() != StatusCode.INCOMPATIBLE) {
             return """
                     Define a bean whose class is an '@IreeModule("%s")', if that module is written in Java, or add it with a bean of type \
@@ -205,6 +221,14 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     private static boolean isOfDriver(IreeException failure) {
         return failure.getMessage().contains("OUT_OF_MEMORY")
                 || failure.getMessage().contains("OUT_OF_DEVICE_MEMORY");
+    }
+
+    private static @Nullable String missingPart(UnsupportedTarget target) {
+        return target.wanted().stream()
+                .map(MissingPart::of)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Returns the driver of the GPU for which a program is compiled; null for a CPU. */

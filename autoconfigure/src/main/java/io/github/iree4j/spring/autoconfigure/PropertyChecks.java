@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.MissingPart;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
@@ -246,11 +247,16 @@ final class PropertyChecks {
                 return;
             }
         }
+        String part = MissingPart.of(name);
         throw invalid(
                 property,
                 value,
-                "There is no device '%s' in 'iree.devices', which has %s, and no driver of that name: %s."
-                        .formatted(wanted, new TreeSet<>(properties.devices().keySet()), describe(drivers)));
+                "There is no device '%s' in 'iree.devices', which has %s, and no driver of that name: %s.%s"
+                        .formatted(
+                                wanted,
+                                new TreeSet<>(properties.devices().keySet()),
+                                describe(drivers),
+                                part == null ? "" : " Add the dependency '%s'.".formatted(part)));
     }
 
     private static String describe(List<DriverProvider> drivers) {

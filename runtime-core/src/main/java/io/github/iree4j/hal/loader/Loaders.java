@@ -21,6 +21,9 @@ import org.slf4j.LoggerFactory;
 public final class Loaders {
     private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
 
+    /** Beginning of the format that a part outside of the core loads. */
+    private static final String PORTABLE = "vmvx-";
+
     private final List<ExecutableLoader> loaders;
     private final Set<String> allowed; // formats; empty for all except formats for the system's loader
 
@@ -128,8 +131,11 @@ public final class Loaders {
                                 deviceId,
                                 format,
                                 formats.isEmpty() ? "none" : formats,
-                                noNative == null
+                                noNative == null || format.startsWith(PORTABLE)
                                         ? "compile the program for this machine or choose another device"
+                                                + (format.startsWith(PORTABLE)
+                                                        ? ", or add the dependency io.github.iree4j:iree4j-vmvx"
+                                                        : "")
                                         : "compiled code needs the native library: " + noNative.getMessage()),
                 noNative,
                 new UnsupportedTarget(List.of(format)));

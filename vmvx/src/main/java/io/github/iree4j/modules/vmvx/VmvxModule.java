@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.vmvx;
 
+import io.github.iree4j.vm.ModuleProvider;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmModule;
 
@@ -8,7 +9,7 @@ import io.github.iree4j.vm.VmModule;
  * {@code vm.buffer}s with offsets, strides and sizes in elements, each checked exactly against the buffer (signatures:
  * {@code iree/modules/vmvx/exports.inl}).
  */
-public final class VmvxModule {
+public final class VmvxModule implements ModuleProvider {
     /** The state of a context: only scratch space. */
     static final class State {
         final Scratch scratch = new Scratch();
@@ -16,14 +17,20 @@ public final class VmvxModule {
 
     private static final VmModule MODULE = build();
 
-    private VmvxModule() {}
+    /** Creates the provider; providers are stateless. */
+    public VmvxModule() {}
 
-    /**
-     * Returns the module, a stateless singleton.
-     *
-     * @return the module
-     */
-    public static VmModule create() {
+    @Override
+    public String name() {
+        return MODULE.name();
+    }
+
+    @Override
+    public VmModule module() {
+        return MODULE;
+    }
+
+    static VmModule create() {
         return MODULE;
     }
 

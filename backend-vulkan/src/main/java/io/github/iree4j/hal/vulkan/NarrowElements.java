@@ -1,5 +1,6 @@
-package io.github.iree4j;
+package io.github.iree4j.hal.vulkan;
 
+import io.github.iree4j.ProgramCheck;
 import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.spirv.SpirvExecutable;
 import io.github.iree4j.spirv.SpirvModule;
@@ -14,29 +15,29 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Compiler bugs recognisable in a module, in programs that load and run, but may compute wrong results.
- *
- * <p><b>Narrow elements in shaders.</b> Without {@code --iree-vulkan-target}, and for some targets, compilers treat
- * elements of fewer than 32 bits (f16, i8, i4, i1) as 32 bits wide: every driver then accesses other addresses than the
- * caller. The symptom: functions have such elements while no shader declares access to storage of 8 or 16 bits. Some
- * such programs are nevertheless correct: programs with elements packed and unpacked by the compiler, as in 2023.
+ * Recognises narrow elements in shaders that know wide elements only. Without {@code --iree-vulkan-target}, and for some
+ * targets, compilers treat elements of fewer than 32 bits (f16, i8, i4, i1) as 32 bits wide: every driver then accesses
+ * other addresses than the caller. The symptom: functions have such elements while no shader declares access to storage of
+ * 8 or 16 bits. Some such programs are nevertheless correct: programs with elements packed and unpacked by the compiler, as
+ * in 2023.
  */
-public final class ProgramWarnings {
+public final class NarrowElements implements ProgramCheck {
     /** Numbers of {@code StorageBuffer16BitAccess}, {@code StorageBuffer8BitAccess}, and the variants for uniform buffers as well. */
     private static final Set<Integer> NARROW_STORAGE = Set.of(4433, 4434, 4448, 4449);
 
     private static final int WIDE = 32;
     private static final int NAMED = 3;
 
-    private ProgramWarnings() {}
+    /** Creates the check; checks are stateless. */
+    public NarrowElements() {}
 
-    /**
-     * Examines a module. The module need not be loadable here: imports and types are ignored.
-     *
-     * @param module the module's tables
-     * @return warnings for the author of the module, a sentence each; usually empty
-     */
-    public static List<String> of(ModuleDef module) {
+    @Override
+    public boolean concerns(String format) {
+        return format.startsWith("vulkan-");
+    }
+
+    @Override
+    public List<String> warnings(ModuleDef module) {
         List<String> functions = new ArrayList<>();
         Set<String> types = new TreeSet<>();
         for (ModuleDef.Export export : module.exports()) {

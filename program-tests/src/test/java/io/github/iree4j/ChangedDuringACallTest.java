@@ -3,7 +3,6 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.github.iree4j.ChangedFilesTest.Change;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.status.IreeException;
@@ -35,7 +34,7 @@ class ChangedDuringACallTest {
     Path directory;
 
     private final IreeRuntime runtime = IreeRuntime.create();
-    private final AtomicReference<@Nullable Change> next = new AtomicReference<>();
+    private final AtomicReference<@Nullable FileChange> next = new AtomicReference<>();
     private Path module;
     private Path weights;
 
@@ -88,7 +87,7 @@ class ChangedDuringACallTest {
     /** Changes a file when a function of the program is entered. */
     private CallTracer changing(Path file) {
         return new EnteredTracer(() -> {
-            Change due = next.getAndSet(null);
+            FileChange due = next.getAndSet(null);
             try {
                 if (due != null) {
                     due.to(file);
@@ -111,8 +110,8 @@ class ChangedDuringACallTest {
                 Tensor x = Tensor.of(X, 2, 4)) {
             ProgramFunction weigh = program.function("weigh");
             way.call(weigh, before, x);
-            ChangedFilesTest.awaitRead(program);
-            next.set(Change.OVERWRITTEN);
+            FilesInUse.awaitRead(program);
+            next.set(FileChange.OVERWRITTEN);
             failed(catchThrowable(() -> way.call(weigh, during, x)), StatusCode.UNAVAILABLE, TOUCHED);
             assertThat(next).as("the change that was to come").hasNullValue();
             failed(
@@ -150,8 +149,8 @@ class ChangedDuringACallTest {
             try (Timeline timeline = runtime.createTimeline();
                     Timeline after = runtime.createTimeline();
                     Tensor x = Tensor.of(X, 2, 4)) {
-                ChangedFilesTest.awaitRead(program);
-                next.set(Change.TOUCHED); // its code runs on
+                FilesInUse.awaitRead(program);
+                next.set(FileChange.TOUCHED); // its code runs on
                 failed(
                         catchThrowable(() -> way.call(program.function("weigh"), timeline, x)),
                         StatusCode.UNAVAILABLE,
@@ -177,8 +176,8 @@ class ChangedDuringACallTest {
                 Fence ready = timeline.at(1);
                 Fence between = results.at(1);
                 Fence done = results.at(2)) {
-            ChangedFilesTest.awaitRead(program);
-            next.set(Change.OVERWRITTEN);
+            FilesInUse.awaitRead(program);
+            next.set(FileChange.OVERWRITTEN);
             program.function("weigh").submit(ready, between, x).whenComplete((mine, _) -> close(mine));
             copy.function("weigh").submit(between, done, x).whenComplete((mine, _) -> close(mine));
             timeline.semaphore().signal(1);

@@ -1,0 +1,38 @@
+package io.github.iree4j;
+
+import io.github.iree4j.vm.bytecode.ModuleDef;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/**
+ * Recognises likely faults of modules for a kind of device, in programs that load and run, but may compute wrong results.
+ * Found by {@link ServiceLoader}; the constructor does nothing costly. Safe from any thread.
+ */
+public interface ProgramCheck {
+    /**
+     * Returns the checks of all installed parts.
+     *
+     * @return checks, in no particular order
+     */
+    static List<ProgramCheck> installed() {
+        return ServiceLoader.load(ProgramCheck.class, ProgramCheck.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
+    }
+
+    /**
+     * Returns whether the faults show on devices that run executables of a format.
+     *
+     * @param format for example {@code vulkan-spirv-fb}
+     * @return true if a runtime with such a device has an interest in the warnings
+     */
+    boolean concerns(String format);
+
+    /**
+     * Examines a module. The module need not be loadable here: imports and types are ignored.
+     *
+     * @param module the module's tables
+     * @return warnings for the author of the module, a sentence each; usually empty
+     */
+    List<String> warnings(ModuleDef module);
+}

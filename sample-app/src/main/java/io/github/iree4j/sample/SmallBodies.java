@@ -50,10 +50,7 @@ final class SmallBodies extends RequestBodyAdviceAdapter {
             throws IOException {
         boolean digits = parameter.getContainingClass() == DigitsController.class;
         LimitedBody body = limits.receive(
-                        message.getBody(),
-                        message.getHeaders().getContentLength(),
-                        digits ? DIGITS : MODELS,
-                        digits ? "SmallBodies.DIGITS" : "SmallBodies.MODELS")
+                        message.getBody(), message.getHeaders().getContentLength(), digits ? DIGITS : MODELS, null)
                 .weighing(WEIGHT);
         RequestContextHolder.currentRequestAttributes()
                 .registerDestructionCallback("sample.body", body::close, RequestAttributes.SCOPE_REQUEST);

@@ -82,12 +82,12 @@ public final class BodyLimits {
      * @param in the body; not closed
      * @param length the declared length in bytes; negative when unknown
      * @param maximum maximum length in bytes
-     * @param property the property setting the maximum, for the message
+     * @param property the property setting the maximum, for the message; null for a fixed maximum
      * @return the body; the caller closes the body when the request has ended
      * @throws ResponseStatusException 413 when the declared length exceeds the maximum; 503 when too many bodies are
      *     awaited
      */
-    public LimitedBody receive(InputStream in, long length, long maximum, String property) {
+    public LimitedBody receive(InputStream in, long length, long maximum, @Nullable String property) {
         LimitedBody body = new LimitedBody(this, in, length, maximum, property);
         body.begin();
         open.incrementAndGet();

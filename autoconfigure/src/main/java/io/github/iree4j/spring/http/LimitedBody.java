@@ -27,7 +27,7 @@ public final class LimitedBody extends InputStream {
     private final InputStream in;
     private final long length;
     private final long maximum;
-    private final String property;
+    private final @Nullable String property;
     private final long begun;
     private byte[] early = {};
     private int earlyRead;
@@ -43,7 +43,7 @@ public final class LimitedBody extends InputStream {
     private final AtomicReference<@Nullable Runnable> ending = new AtomicReference<>();
     private final AtomicReference<@Nullable Runnable> place = new AtomicReference<>();
 
-    LimitedBody(BodyLimits limits, InputStream in, long length, long maximum, String property) {
+    LimitedBody(BodyLimits limits, InputStream in, long length, long maximum, @Nullable String property) {
         this.limits = limits;
         this.in = in;
         this.length = length;
@@ -315,15 +315,16 @@ public final class LimitedBody extends InputStream {
 
     private RefusedBody tooLarge(String size) {
         limits.counts().refuse(Reason.SIZE);
-        String text =
-                "the body %s is larger than %d bytes; send less, or raise '%s'".formatted(size, maximum, property);
-        long memory = limits.maximumOfRequest();
-        return new RefusedBody(
-                HttpStatus.CONTENT_TOO_LARGE,
-                memory >= maximum
-                        ? text
-                        : "%s, and '%s', by which a request takes at most %d bytes of memory"
-                                .formatted(text, BodyLimits.MEMORY, memory));
+        String text = "the body %s is larger than %d bytes; send less".formatted(size, maximum);
+        if (property != null) {
+            text += ", or raise '%s'".formatted(property);
+            long memory = limits.maximumOfRequest();
+            if (memory < maximum) {
+                text += ", and '%s', by which a request takes at most %d bytes of memory"
+                        .formatted(BodyLimits.MEMORY, memory);
+            }
+        }
+        return new RefusedBody(HttpStatus.CONTENT_TOO_LARGE, text);
     }
 
     RefusedBody tooSlow(@Nullable Exception cause) {

@@ -79,7 +79,7 @@ final class ModelRepository {
     private JsonNode request(HttpHeaders headers, InputStream in) throws IOException {
         refuseOtherSites(headers);
         byte[] text;
-        try (LimitedBody body = limits.receive(in, -1, Integer.MAX_VALUE, "")) {
+        try (LimitedBody body = limits.receive(in, -1, Integer.MAX_VALUE, null)) {
             text = body.readNBytes(MAX_REQUEST + 1);
         }
         if (text.length > MAX_REQUEST) {

@@ -115,6 +115,11 @@ class BodyLimitsTests {
     }
 
     @Test
+    void fixedMaximumIsToldWithoutAProperty() {
+        fails(413, "larger than 1048576 bytes; send less\"", () -> limits.receive(late(0), 2_000_000, MAXIMUM, null));
+    }
+
+    @Test
     void bodyThatCanNeverFitFailsBeforeItIsRead() {
         InputStream unread = late(50_000);
         fails(

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.util.TokenBuffer;
 
 /**
@@ -45,6 +46,7 @@ final class GenerateRequestReader {
      * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
      */
     InferenceRequest read() throws IOException {
+        long most = body.remaining();
         try (RequestInputs inputs = new RequestInputs(served.function().program(), arguments);
                 JsonParser json = InferenceRequestReader.JSON.createParser(ObjectReadContext.empty(), body)) {
             InferenceRequestReader.expect(json.nextToken(), JsonToken.START_OBJECT, "the request");
@@ -65,6 +67,8 @@ final class GenerateRequestReader {
                 throw InferenceRequest.invalid("unexpected data after the JSON of the request");
             }
             return new InferenceRequest(id, inputs.take(), Map.of(), false, timeout);
+        } catch (StreamReadException e) {
+            throw InferenceRequestReader.explained(e, most - body.remaining());
         }
     }
 

@@ -20,6 +20,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.util.TokenBuffer;
 
@@ -71,8 +72,6 @@ final class InferenceRequestReader {
     private boolean binaryOutput;
     private @Nullable Duration timeout;
     private boolean inputsSeen;
-    /** Upper bound on the remaining elements in the JSON: each takes at least two characters. */
-    private long elementsLeft;
 
     /** A partially read input. */
     private static final class Input {
@@ -112,9 +111,9 @@ final class InferenceRequestReader {
      * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
      */
     InferenceRequest read(@Nullable Long headerLength) throws IOException {
+        long most = body.remaining();
         try (tensors) {
             if (headerLength == null) {
-                elementsLeft = body.remaining() / 2 + 1;
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), body)) {
                     readObject(json);
                 }
@@ -125,7 +124,6 @@ final class InferenceRequestReader {
                 }
             } else {
                 byte[] header = header(headerLength);
-                elementsLeft = header.length / 2 + 1L;
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), header)) {
                     readObject(json);
                 }
@@ -135,7 +133,20 @@ final class InferenceRequestReader {
                 throw InferenceRequest.invalid("'inputs' is missing; it must name %s".formatted(tensors.names()));
             }
             return new InferenceRequest(id, tensors.take(), outputs, binaryOutput, timeout);
+        } catch (StreamReadException e) {
+            throw explained(e, headerLength == null ? most - body.remaining() : headerLength);
         }
+    }
+
+    /**
+     * Explains a failure of the parser if the JSON ends early: the parser counts characters only.
+     *
+     * @param read the number of bytes of JSON that were read
+     */
+    static RuntimeException explained(StreamReadException failure, long read) {
+        return failure.getOriginalMessage().startsWith("Unexpected end-of-input") // with a type in some cases only
+                ? InferenceRequest.invalid("the JSON of the body ends early, at byte %d".formatted(read))
+                : failure;
     }
 
     private byte[] header(long length) throws IOException {
@@ -292,7 +303,7 @@ final class InferenceRequestReader {
                     if (index < 0 || input.shape == null || input.datatype == null) {
                         input.early = early(json);
                     } else {
-                        contents(json, index, input, input.shape, input.datatype);
+                        tensors.readJson(index, shown(input), input.datatype, input.shape, json, body);
                     }
                 }
                 default -> json.skipChildren();
@@ -348,7 +359,7 @@ final class InferenceRequestReader {
         if (input.early != null) {
             try (JsonParser early = input.early.asParser()) {
                 early.nextToken();
-                contents(early, index, input, input.shape, input.datatype);
+                tensors.readJson(index, shown(input), input.datatype, input.shape, early, body);
             }
         } else if (!input.hasData) {
             behind.put(index, input);
@@ -389,16 +400,6 @@ final class InferenceRequestReader {
             shape[rank++] = dimension;
         }
         return Arrays.copyOf(shape, rank);
-    }
-
-    private void contents(JsonParser json, int index, Input input, long[] shape, Datatype datatype) throws IOException {
-        long count = Shape.elementCount(shape);
-        if (count > elementsLeft) {
-            throw InferenceRequest.invalid("input '%s' of shape %s has %d elements, but the body can hold at most %d"
-                    .formatted(shown(input), Arrays.toString(shape), count, elementsLeft));
-        }
-        elementsLeft -= count;
-        tensors.readJson(index, shown(input), datatype, shape, json, body);
     }
 
     private void readBehind() throws IOException {

@@ -468,7 +468,7 @@ class OpenInferenceTests {
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [128]}]} | out of the range of INT8, -128 to 127",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [1.5]}]} | is not a valid INT8",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2, 2], \"datatype\": \"FP32\", \"data\": [[1, 2], [3]]}]} | dimension 1 differs",
-                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1000000000, 1000], \"datatype\": \"FP64\", \"data\": []}]} | but the body can hold at most",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1000000000, 1000], \"datatype\": \"FP64\", \"data\": []}]} | has 0 elements, but shape [1000000000, 1000] has 1000000000000",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [9000000000000000000, 9], \"datatype\": \"FP64\", \"data\": []}]} | shape",
                 "{\"outputs\": [{\"name\": \"y\"}], \"inputs\": INPUTS} | there is no output 'y'; the outputs are [output0]",
                 "{\"outputs\": [{\"name\": \"output0\", \"parameters\": {\"binary_data\": 1}}]} | must be true or false",
@@ -483,6 +483,23 @@ class OpenInferenceTests {
                 post("/models/add/infer", body.replace("INPUTS", ADD.substring(ADD.indexOf('['), ADD.length() - 1)));
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(error(response)).contains(message);
+    }
+
+    @Test
+    void jsonThatEndsEarlyIsReportedWithItsEnd() throws Exception {
+        String hundred = ADD.replace("[4]", "[100]"); // fewer bytes than elements
+        for (int end = 1; end <= hundred.indexOf("4]}") + 1; end++) {
+            String expected = "the JSON of the body ends early, at byte " + end;
+            HttpResponse<byte[]> response = post("/models/add/infer", hundred.substring(0, end));
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(error(response)).isEqualTo(expected);
+            if (end > 1) {
+                HttpResponse<byte[]> shortHeader = send(to("/models/add/infer")
+                        .header("Inference-Header-Content-Length", Integer.toString(end))
+                        .POST(BodyPublishers.ofString(hundred)));
+                assertThat(error(shortHeader)).isEqualTo(expected);
+            }
+        }
     }
 
     @ParameterizedTest

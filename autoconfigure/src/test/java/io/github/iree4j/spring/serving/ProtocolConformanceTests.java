@@ -240,7 +240,7 @@ class ProtocolConformanceTests {
                 "values      | {\"a\": [1, 2, 3], \"b\": 1} | input 'a' (tensor<?x2xf32>) cannot have 3 elements",
                 "values      | {\"a\": \"text\", \"b\": 1}  | cannot have 1 elements",
                 "values.text | []                        | the request must be an object",
-                "values.text | {\"text_input\": \"a\"      | the body is not JSON",
+                "values.text | {\"text_input\": \"a\"      | the JSON of the body ends early, at byte 18",
             })
     void faultyGenerationsAreRejected(String model, String body, String message) throws Exception {
         for (String path : List.of("/generate", "/generate_stream")) {

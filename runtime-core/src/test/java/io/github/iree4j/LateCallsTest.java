@@ -96,7 +96,9 @@ class LateCallsTest {
             add.limitCalls(null);
             add.function("add").invoke(FOUR, FOUR).close();
             kept = small.upload(Tensor.of(new float[32], 32));
-            assertLate(way, add, "add", "192 bytes of memory", FOUR, FOUR); // in line
+            String expected =
+                    "192 bytes of memory, the expected need: as much as earlier calls with inputs of the same, or the next larger, size have held";
+            assertLate(way, add, "add", expected, FOUR, FOUR); // in line
             while (add.activeCalls() > 0) {
                 Thread.onSpinWait();
             }

@@ -90,9 +90,12 @@ final class Admitting {
         return isDone;
     }
 
-    /** The expected need, on all devices. */
-    long bytes() {
-        return asks.stream().mapToLong(need -> need.estimate(size).bytes()).sum();
+    /** Describes what the call waits for before being made: the right, memory for the inputs, or the calls admitted before. */
+    String awaited() {
+        if (places.size() < asks.size() || !places.stream().allMatch(Admission::isAdmitted)) {
+            return MemoryNeeds.expected(asks, size);
+        }
+        return isBeingMade && size.copied() > 0 ? size.copied() + " bytes of memory" : "its turn";
     }
 
     /** Records that the call cannot be made at once. Called before {@link #join}. */

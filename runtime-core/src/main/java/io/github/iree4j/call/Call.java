@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -63,12 +63,12 @@ final class Call {
     boolean lingers;
 
     /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */
-    private record Place(CallState state, List<Fence> awaited, LongSupplier bytes) {
+    private record Place(CallState state, List<Fence> awaited, Supplier<String> memory) {
         static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
         static final Place RUNNING = new Place(CallState.RUNNING, List.of());
 
         Place(CallState state, List<Fence> awaited) {
-            this(state, awaited, () -> 0);
+            this(state, awaited, () -> "");
         }
 
         List<PendingOperation.Wait> waits() {
@@ -143,10 +143,10 @@ final class Call {
         place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
-    /** Records a wait for memory; 0 bytes for the memory of earlier calls. The bytes are asked for only if the call is late. */
-    void waitsForMemory(LongSupplier bytes) {
+    /** Records a wait for memory. The description of the wait is asked for only if the call is late. */
+    void waitsForMemory(Supplier<String> awaited) {
         changed = System.nanoTime();
-        place = new Place(CallState.FOR_MEMORY, List.of(), bytes);
+        place = new Place(CallState.FOR_MEMORY, List.of(), awaited);
     }
 
     /** Records a wait for a fence, before the program runs or after. */
@@ -178,10 +178,7 @@ final class Call {
         }
         return switch (at.state()) {
             case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
-            case FOR_MEMORY -> {
-                long bytes = at.bytes().getAsLong();
-                yield bytes == 0 ? "memory of earlier calls" : bytes + " bytes of memory";
-            }
+            case FOR_MEMORY -> at.memory().get();
             case BEFORE_RESULTS -> "its work";
             case IN_LINE -> "its turn";
             case RUNNING -> "";

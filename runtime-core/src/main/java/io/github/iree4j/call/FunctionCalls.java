@@ -101,7 +101,7 @@ public final class FunctionCalls {
                             outer);
                     holder.calledHere(program.worksOnCaller());
                     if (!arguments.pass(true, false)) {
-                        call.waitsForMemory(size::copied);
+                        call.waitsForMemory(() -> size.copied() + " bytes of memory");
                         program.track(call); // the program's closing ends the wait
                         arguments.pass(true, true);
                         call.inLine();
@@ -155,7 +155,7 @@ public final class FunctionCalls {
             if (admission == null) {
                 admission = need.gate().join(consumer, !program.overlaps(), estimate, false, null);
                 if (!admission.isAdmitted()) {
-                    await(admission, call, estimate);
+                    await(admission, call, () -> MemoryNeeds.expected(List.of(need), size));
                 }
             }
             call.holder().admitted(admission);
@@ -168,7 +168,7 @@ public final class FunctionCalls {
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
     private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
         CountDownLatch made = new CountDownLatch(1);
-        call.waitsForMemory(() -> 0);
+        call.waitsForMemory(() -> MemoryNeeds.OF_EARLIER_CALLS);
         call.onCancel(made::countDown); // when the program is closed
         program.track(call);
         program.held()
@@ -195,8 +195,8 @@ public final class FunctionCalls {
         }
     }
 
-    private void await(Admission admission, Call call, MemoryEstimate estimate) {
-        call.waitsForMemory(estimate::bytes);
+    private void await(Admission admission, Call call, Supplier<String> memory) {
+        call.waitsForMemory(memory);
         call.onCancel(admission::cancel); // when the program is closed
         program.track(call);
         try {
@@ -207,7 +207,7 @@ public final class FunctionCalls {
             Thread.currentThread().interrupt();
             throw new IreeException(
                     StatusCode.CANCELLED,
-                    "interrupted while a call of '%s' waited for %d bytes".formatted(fullName, estimate.bytes()),
+                    "interrupted while a call of '%s' waited for %s".formatted(fullName, memory.get()),
                     e);
         }
         call.inLine();

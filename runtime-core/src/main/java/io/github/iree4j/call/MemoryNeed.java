@@ -76,6 +76,11 @@ final class MemoryNeed {
         return evidence(inputs) == 0;
     }
 
+    /** Whether calls with such inputs, or larger inputs, have shown the need. */
+    boolean isShown(InputSize inputs) {
+        return evidence(inputs) >= 0;
+    }
+
     private long copied(InputSize inputs) {
         return isOfFirstDevice ? inputs.copied() : 0;
     }
@@ -100,7 +105,7 @@ final class MemoryNeed {
     /** The possible need of a call, for all that is known. */
     private long most(InputSize inputs) {
         long bytes = of(inputs);
-        if (failures >= TRIES || evidence(inputs) >= 0) {
+        if (failures >= TRIES || isShown(inputs)) {
             return bytes;
         }
         return besideCopies.isEmpty() ? Math.max(DOUBT * bytes, UNSEEN) : DOUBT * bytes;

@@ -13,6 +13,9 @@ import java.util.stream.Stream;
  * nested calls have held memory there. Safe from any thread.
  */
 final class MemoryNeeds {
+    /** What a call without a known need waits for. */
+    static final String OF_EARLIER_CALLS = "memory of earlier calls";
+
     private final AtomicReference<List<MemoryNeed>> byDevice;
 
     MemoryNeeds(DeviceMemory memory) {
@@ -46,6 +49,20 @@ final class MemoryNeeds {
         return all.size() == 1
                 ? all
                 : all.stream().filter(MemoryNeed::isOfFirstDevice).toList();
+    }
+
+    /** Describes the memory for which a call waits before being made, an estimate, and the ground of the estimate. */
+    static String expected(List<MemoryNeed> needs, InputSize inputs) {
+        long bytes = needs.stream().mapToLong(each -> each.of(inputs)).sum();
+        if (bytes == 0) {
+            return OF_EARLIER_CALLS;
+        }
+        return "%d bytes of memory, the expected need: %s"
+                .formatted(
+                        bytes,
+                        needs.stream().allMatch(each -> each.isShown(inputs))
+                                ? "as much as earlier calls with inputs of the same, or the next larger, size have held"
+                                : "a guess, since no call with inputs of the same size, or larger, has succeeded");
     }
 
     /** Records the memory held by a call that has succeeded. */

@@ -250,7 +250,7 @@ final class Submission<R> {
             make(ours, next);
             return;
         }
-        call.waitsForMemory(admitting::bytes);
+        call.waitsForMemory(admitting::awaited);
         kept = ours;
         place = admitting.join(mayWait -> attempt(ours, next, mayWait));
         lookAgain();
@@ -284,7 +284,7 @@ final class Submission<R> {
         // The place in line alone decides about the end of the call.
         postponed = after.whenReached(failure -> {
             if (failure == null) {
-                call.waitsForMemory(admitting::bytes);
+                call.waitsForMemory(admitting::awaited);
                 admitting.makeSoon();
             } else if (admitting.cancel()) {
                 failSoon(failure, ours);

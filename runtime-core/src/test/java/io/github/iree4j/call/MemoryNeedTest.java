@@ -7,6 +7,7 @@ import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.HostSlabProvider;
 import io.github.iree4j.hal.pool.PoolOptions;
 import io.github.iree4j.hal.pool.PoolSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The predicted need of a call decides whether it waits for admission ({@link AdmissionGate}): a guess that is far too high costs a second. */
@@ -126,6 +127,23 @@ class MemoryNeedTest {
         second.learn(copied(1_000), 0);
         assertThat(second.isNothing(copied(1_000))).isTrue();
         assertThat(second.of(onDevice(500))).isZero();
+    }
+
+    @Test
+    void whatACallWaitsForIsDescribedAsAnEstimateWithItsGround() {
+        assertThat(MemoryNeeds.expected(List.of(need), copied(10)))
+                .isEqualTo(
+                        "80 bytes of memory, the expected need: a guess, since no call with inputs of the same size, or larger, has succeeded");
+        need.learn(copied(1_000), 12_000);
+        assertThat(MemoryNeeds.expected(List.of(need), copied(10)))
+                .as("after larger calls")
+                .isEqualTo(
+                        "11010 bytes of memory, the expected need: as much as earlier calls with inputs of the same, or the next larger, size have held");
+        need.learn(copied(10), 30);
+        assertThat(MemoryNeeds.expected(List.of(need), copied(10)))
+                .as("after a call of this size")
+                .startsWith("30 bytes");
+        assertThat(MemoryNeeds.expected(List.of(), copied(10))).isEqualTo("memory of earlier calls");
     }
 
     @Test

@@ -39,6 +39,7 @@ final class IreeLifecycle implements SmartLifecycle {
     private final StopTimes times;
     private final LateCalls late;
     private volatile boolean running;
+    private volatile boolean stopping; // loads are ended
 
     /**
      * Creates the lifecycle.
@@ -68,6 +69,7 @@ final class IreeLifecycle implements SmartLifecycle {
     @Override
     public void start() {
         running = true;
+        stopping = false;
         programs.acceptCalls();
         for (String name : background) {
             for (ProgramStatus status : programs.versions(name)) {
@@ -80,8 +82,17 @@ final class IreeLifecycle implements SmartLifecycle {
         try {
             programs.require(name, version);
         } catch (IreeException e) {
-            log.error("program '{}' could not be loaded; the application remains not ready", name, e);
+            if (stopping) {
+                log.debug("{}", e.getMessage()); // the load has a line in the log
+            } else {
+                log.error("program '{}' could not be loaded; the application remains not ready", name, e);
+            }
         }
+    }
+
+    private void endLoads() {
+        stopping = true; // first: ended loads fail
+        programs.endLoads();
     }
 
     /**
@@ -92,7 +103,7 @@ final class IreeLifecycle implements SmartLifecycle {
      */
     void limitCalls(Runnable overdue) {
         late.begin(overdue);
-        programs.endLoads();
+        endLoads();
     }
 
     @Override
@@ -114,7 +125,7 @@ final class IreeLifecycle implements SmartLifecycle {
     private void drain() {
         running = false;
         programs.refuseCalls();
-        programs.endLoads(); // loads that began meanwhile, and all where nothing else reported the beginning of the end
+        endLoads(); // loads that began meanwhile, and all where nothing else reported the beginning of the end
         late.end();
         Duration draining = late.left(times.draining());
         int calls = programs.activeCalls();

@@ -2,8 +2,11 @@ package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -89,9 +92,17 @@ final class ProgramStatusLog {
         boolean reloadFailed = status.state() == ProgramState.READY && status.failure() != null;
         String type = reloadFailed ? "reload-failed" : status.state().name().toLowerCase(Locale.ROOT);
         events.add("program." + type, name, message);
-        log.atLevel(status.failure() != null ? Level.WARN : Level.INFO)
+        log.atLevel(status.failure() == null || isEnded(status) ? Level.INFO : Level.WARN)
                 .addKeyValue(MODULE, name)
                 .addKeyValue("iree.state", status.state())
                 .log("program {} {}", name, message);
+    }
+
+    /** Whether the load was cancelled, or refused by a stopping application: no failure of the program. */
+    private static boolean isEnded(ProgramStatus status) {
+        return status.state() == ProgramState.UNLOADED
+                && status.failure() instanceof ProgramLoadException failure
+                && failure.getCause() instanceof IreeException cause
+                && cause.code() != StatusCode.DEADLINE_EXCEEDED;
     }
 }

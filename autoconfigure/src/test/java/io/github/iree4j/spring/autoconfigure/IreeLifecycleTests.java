@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +40,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -166,7 +169,8 @@ class IreeLifecycleTests {
     @ParameterizedTest
     @ValueSource(strings = {"background", "lazy"})
     @Timeout(120)
-    void stoppingDoesNotWaitForAFileThatIsNeverRead(String load) throws Exception {
+    @ExtendWith(OutputCaptureExtension.class)
+    void stoppingDoesNotWaitForAFileThatIsNeverRead(String load, CapturedOutput output) throws Exception {
         HungFile hung = new HungFile(TestModules.adder(directory));
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
@@ -187,6 +191,10 @@ class IreeLifecycleTests {
         assertThat(reader.isDaemon()).isTrue();
         hung.answer();
         assertThat(programs.find("hung")).isEmpty();
+        assertThat(output.getOut().lines().filter(line -> line.contains("hung")))
+                .as("no failure")
+                .isNotEmpty()
+                .allMatch(line -> line.contains(" INFO "));
     }
 
     @Test

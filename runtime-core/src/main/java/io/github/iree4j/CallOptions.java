@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.call.CallTerms;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -32,7 +33,8 @@ public record CallOptions(
     public CallOptions {
         if (timeout != null && timeout.isNegative()) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "timeout of %s must not be negative".formatted(timeout));
+                    StatusCode.INVALID_ARGUMENT,
+                    "timeout of %s must not be negative".formatted(DurationText.of(timeout)));
         }
     }
 

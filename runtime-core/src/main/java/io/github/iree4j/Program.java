@@ -5,6 +5,7 @@ import io.github.iree4j.call.ProgramCalls;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.ArrivedBytes;
@@ -265,7 +266,8 @@ public final class Program implements AutoCloseable {
     public void limitCalls(@Nullable Duration limit) {
         if (limit != null && limit.isNegative()) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "limit of %s for calls must not be negative".formatted(limit));
+                    StatusCode.INVALID_ARGUMENT,
+                    "limit of %s for calls must not be negative".formatted(DurationText.of(limit)));
         }
         callLimit = limit == null || limit.isZero() ? null : limit;
     }

@@ -80,7 +80,7 @@ class CallLimitTest {
         Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
         assertThat(cause)
                 .isInstanceOf(IreeException.class)
-                .hasMessageContaining("'endless.spin' took longer than PT0.05S");
+                .hasMessageContaining("'endless.spin' took longer than 50 ms");
         assertThat(((IreeException) cause).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
@@ -138,7 +138,7 @@ class CallLimitTest {
         add.limitCalls(Duration.ofNanos(1));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> add.function("add").invoke(four, four))
-                .withMessage("call of 'module.add' took longer than PT0.000000001S")
+                .withMessage("call of 'module.add' took longer than 1 ns")
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
@@ -191,6 +191,6 @@ class CallLimitTest {
         program.function("pass").invoke().close();
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> program.limitCalls(Duration.ofSeconds(-1)))
-                .withMessageContaining("PT-1S");
+                .withMessageContaining("-1 s");
     }
 }

@@ -75,7 +75,7 @@ class LateCallsTest {
         assertThat(cause)
                 .isInstanceOf(IreeException.class)
                 .hasMessageMatching(
-                        "call of '%s' took longer than PT0.4S, waiting for %s".formatted(function.fullName(), awaited));
+                        "call of '%s' took longer than 400 ms, waiting for %s".formatted(function.fullName(), awaited));
         assertThat(((IreeException) cause).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 

@@ -479,7 +479,7 @@ class SubmissionTest {
             assertFailed(
                     b,
                     StatusCode.DEADLINE_EXCEEDED,
-                    "call of 'module.add' took longer than PT1S, waiting for timeline %d to reach 1, currently 0"
+                    "call of 'module.add' took longer than 1 s, waiting for timeline %d to reach 1, currently 0"
                             .formatted(timeline.semaphore().id()));
             while (program.activeCalls() > 0
                     || runtime.device().allocator().statistics().bytesLive() > 0) {

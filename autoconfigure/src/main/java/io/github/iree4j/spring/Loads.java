@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -69,7 +70,9 @@ final class Loads {
                             new IreeException(
                                     StatusCode.DEADLINE_EXCEEDED,
                                     "loading took longer than %s (%s); raise iree.loading.timeout if it may"
-                                            .formatted(limit, e.getCause().getMessage()),
+                                            .formatted(
+                                                    DurationText.of(limit),
+                                                    e.getCause().getMessage()),
                                     e))
                     : e;
         } catch (IreeException e) {

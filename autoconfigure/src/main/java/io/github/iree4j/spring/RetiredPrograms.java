@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
@@ -73,7 +74,7 @@ final class RetiredPrograms {
             log.warn(
                     "program {} was unloaded or replaced {} ago: its {} calls in flight are cancelled, see iree.invocation.drain-timeout: {}",
                     before.source().describe(),
-                    time,
+                    DurationText.of(time),
                     left,
                     before.instances().stream()
                             .flatMap(instance -> instance.pendingCalls(LISTED).stream())
@@ -90,6 +91,7 @@ final class RetiredPrograms {
     }
 
     private static String describe(PendingCall call) {
-        return "call %d of '%s', %s for %s".formatted(call.id(), call.function(), call.state(), call.unchanged());
+        return "call %d of '%s', %s for %s"
+                .formatted(call.id(), call.function(), call.state(), DurationText.rounded(call.unchanged()));
     }
 }

@@ -44,7 +44,7 @@ class CallsInFlightTests {
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
         IreeException seen = here.failed(FAILURE);
         assertThat(seen.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-        assertThat(seen).hasMessageContaining("call of 'module.step' took longer than PT5S");
+        assertThat(seen).hasMessageContaining("call of 'module.step' took longer than 5 s");
         assertThat(calls.ended()).isEqualTo(1);
     }
 

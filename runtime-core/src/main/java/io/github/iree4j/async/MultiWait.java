@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -86,7 +87,7 @@ public final class MultiWait {
                 throw new IreeException(
                         StatusCode.DEADLINE_EXCEEDED,
                         missing(fences) + " of " + fences.size() + " fences not reached within "
-                                + Duration.ofNanos(timeoutNanos));
+                                + DurationText.of(Duration.ofNanos(timeoutNanos)));
             }
             throw e;
         } finally {

@@ -39,7 +39,10 @@ public record CallWait(String awaited) implements FailureDetail {
         return new IreeException(
                 StatusCode.DEADLINE_EXCEEDED,
                 "call of '%s' took longer than %s%s"
-                        .formatted(function, limit, awaited.isEmpty() ? "" : ", waiting for " + awaited),
+                        .formatted(
+                                function,
+                                limit == null ? "its limit" : DurationText.of(limit),
+                                awaited.isEmpty() ? "" : ", waiting for " + awaited),
                 cause);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -359,7 +360,7 @@ public final class ProcessExecutor implements AutoCloseable {
                 throw new IreeException(
                         StatusCode.DEADLINE_EXCEEDED,
                         "%s is not closed after %s: %s is in %s; a drain must return soon"
-                                .formatted(this, closeLimit, worker.context, worker.draining()));
+                                .formatted(this, DurationText.of(closeLimit), worker.context, worker.draining()));
             }
         }
     }

@@ -6,6 +6,7 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.List;
@@ -130,7 +131,7 @@ final class IreeLifecycle implements SmartLifecycle {
         Duration draining = late.left(times.draining());
         int calls = programs.activeCalls();
         if (calls > 0) {
-            log.info("waiting up to {} for {} calls in flight", draining, calls);
+            log.info("waiting up to {} for {} calls in flight", DurationText.rounded(draining), calls);
             events.add("runtime.draining", "runtime", calls + " calls in flight");
         }
         if (awaitNoCalls(draining)) {
@@ -142,7 +143,11 @@ final class IreeLifecycle implements SmartLifecycle {
             awaitNoCalls(times.cancelling());
         }
         int left = programs.activeCalls();
-        log.warn("cancelled {} calls that did not end within {}; {} remain", cancelled, times.draining(), left);
+        log.warn(
+                "cancelled {} calls that did not end within {}; {} remain",
+                cancelled,
+                DurationText.of(times.draining()),
+                left);
         events.add("runtime.cancelled", "runtime", cancelled + " calls cancelled, " + left + " remain");
     }
 

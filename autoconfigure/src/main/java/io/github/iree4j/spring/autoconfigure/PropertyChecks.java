@@ -7,6 +7,7 @@ import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.spring.OnChange;
 import io.github.iree4j.spring.Placement;
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -147,11 +148,11 @@ final class PropertyChecks {
     void warnOfDraining(StopTimes times, @Nullable Duration configured) {
         if (configured != null && configured.compareTo(times.draining()) > 0) {
             log.warn(
-                    "'iree.invocation.drain-timeout={}' has no effect beyond {} ms, two thirds of '{}'; raise that to {} ms, or lower this one",
-                    configured,
-                    times.draining().toMillis(),
+                    "'iree.invocation.drain-timeout', which is {}, has no effect beyond {}, two thirds of '{}'; raise that to {}, or lower this one",
+                    DurationText.of(configured),
+                    DurationText.of(times.draining()),
                     StopTimes.PHASE,
-                    StopTimes.phaseFor(configured).toMillis());
+                    DurationText.of(StopTimes.phaseFor(configured)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.batching;
 
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -29,7 +30,8 @@ public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buck
         requirePositive("max-waiting", maxWaiting);
         requirePositive("max-in-flight", maxInFlight);
         if (maxDelay.isNegative()) {
-            throw new IllegalArgumentException("'max-delay' is %s and must not be negative".formatted(maxDelay));
+            throw new IllegalArgumentException(
+                    "'max-delay' is %s and must not be negative".formatted(DurationText.of(maxDelay)));
         }
         buckets = sorted(buckets);
         if (!buckets.isEmpty() && (buckets.getFirst() < 1 || buckets.getLast() > maxSize)) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.spring.http.RequestCounts.Reason;
+import io.github.iree4j.status.DurationText;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -66,8 +67,8 @@ public final class BodyLimits {
 
     BodyLimits(long memory, Duration timeout, int concurrent, LongSupplier nanoTime) {
         if (memory < 1 || !timeout.isPositive() || concurrent < 1) {
-            throw new IllegalArgumentException(
-                    "limits must be positive: %d bytes, %s, %d bodies".formatted(memory, timeout, concurrent));
+            throw new IllegalArgumentException("limits must be positive: %d bytes, %s, %d bodies"
+                    .formatted(memory, DurationText.of(timeout), concurrent));
         }
         this.memory = memory;
         this.timeout = timeout;

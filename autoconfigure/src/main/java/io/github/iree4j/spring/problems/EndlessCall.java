@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
 
@@ -26,7 +27,7 @@ public record EndlessCall(
     @Override
     public String summary() {
         return "%s runs for %s; %d are in line behind it%s"
-                .formatted(subject, Seconds.of(since), waiting - 1, holders.isEmpty() ? "" : "; " + holders);
+                .formatted(subject, DurationText.rounded(since), waiting - 1, holders.isEmpty() ? "" : "; " + holders);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,7 +26,7 @@ public record MemoryShortage(
     @Override
     public String summary() {
         return "%d requests for memory of %s have failed, the last one %s ago, since others held the memory: %s; %d tensors were open"
-                .formatted(failed, subject, Seconds.of(ago), holders, openTensors);
+                .formatted(failed, subject, DurationText.rounded(ago), holders, openTensors);
     }
 
     @Override

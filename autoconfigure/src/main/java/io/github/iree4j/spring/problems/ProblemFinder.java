@@ -13,6 +13,7 @@ import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -399,7 +400,7 @@ public final class ProblemFinder {
                                         .formatted(
                                                 operation.name(),
                                                 names.name(signaller.queue().axis())),
-                                () -> "it was issued " + Seconds.of(operation.since()) + " ago")
+                                () -> "it was issued " + DurationText.rounded(operation.since()) + " ago")
                         .first
                         .set(work);
             }
@@ -573,7 +574,7 @@ public final class ProblemFinder {
                     invocations == null ? List.of() : invocations.traces(work.program, work.call.function());
             return subject(work)
                     + " (id " + work.call.id() + (traces.isEmpty() ? "" : ", trace " + traces.getFirst()) + ")"
-                    + " is " + work.call.state() + " for " + Seconds.of(work.call.unchanged())
+                    + " is " + work.call.state() + " for " + DurationText.rounded(work.call.unchanged())
                     + waits(names.waitsOf(work.call, signallers));
         }
 
@@ -584,7 +585,7 @@ public final class ProblemFinder {
                     + (operation.function().isEmpty()
                             ? ""
                             : ", of call of '%s' of program '%s',".formatted(operation.function(), operation.program()))
-                    + " has waited " + Seconds.of(operation.since())
+                    + " has waited " + DurationText.rounded(operation.since())
                     + waits(names.waitsOf(operation, signallers));
         }
 

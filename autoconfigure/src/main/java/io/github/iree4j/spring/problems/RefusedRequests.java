@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
 
@@ -45,7 +46,7 @@ public record RefusedRequests(String property, long memory, Held held, Duration 
                         held.inAnswers,
                         held.bodies,
                         held.inBodies,
-                        Seconds.of(ago),
+                        DurationText.rounded(ago),
                         held.excess,
                         held.limit);
     }

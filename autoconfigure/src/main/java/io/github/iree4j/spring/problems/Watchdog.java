@@ -3,6 +3,7 @@ package io.github.iree4j.spring.problems;
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.problems.ProblemFinder.ActiveCall;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.Known;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -194,7 +195,10 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
             stalled = stalls;
             String text = stalls
                     ? "nothing has advanced for %s, with %d calls in flight, and no program %s serve new ones"
-                            .formatted(Seconds.of(after), calls.size(), serving == Known.NO ? "can" : "is known to")
+                            .formatted(
+                                    DurationText.rounded(after),
+                                    calls.size(),
+                                    serving == Known.NO ? "can" : "is known to")
                     : moved ? "work advances again" : "new calls can be served again";
             events.add(stalls ? "runtime.stalled" : "runtime.advances", "runtime", text);
             log.atLevel(stalls ? Level.ERROR : Level.INFO).log(text);

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 
 /**
@@ -20,7 +21,7 @@ public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, Dur
     public ServingOptions {
         if (maxRequestSize < 1 || maxConcurrentRequests < 1 || maxWait.isNegative()) {
             throw new IllegalArgumentException("limits must be positive: %d bytes, %d requests, %s to wait"
-                    .formatted(maxRequestSize, maxConcurrentRequests, maxWait));
+                    .formatted(maxRequestSize, maxConcurrentRequests, DurationText.of(maxWait)));
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.status.DurationText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
@@ -119,7 +120,7 @@ final class TimedBody extends InputStream {
             since = 0;
         }
         if (late) {
-            throw new SocketTimeoutException("a part of the body has not arrived in " + limit);
+            throw new SocketTimeoutException("a part of the body has not arrived in " + DurationText.of(limit));
         }
         unread.addAndGet(-Math.max(0, read));
         return read;

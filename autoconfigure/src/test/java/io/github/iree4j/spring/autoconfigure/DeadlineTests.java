@@ -125,7 +125,7 @@ class DeadlineTests {
                                 .request("spinning.spin")
                                 .deadline(Duration.ofDays(300_000))
                                 .invoke())
-                        .withMessageContaining("PT0.04S"));
+                        .withMessageContaining("40 ms"));
     }
 
     private static void isLate(ThrowingCallable call) {

@@ -96,9 +96,9 @@ class InvalidPropertiesTests {
         "iree.modules.adder.contexts,       0,    must be within [1",
         "iree.modules.adder.version,        ' ',  must not be blank",
         "iree.modules.adder.sha256,         abc,  must have 64 hexadecimal digits",
-        "iree.advanced.pools.local.waiting.limit,    -1s,  It is PT-1S and must be within",
-        "iree.advanced.pools.local.waiting.host,     -1s,  It is PT-1S and must",
-        "iree.advanced.pools.local.trim.idle-after,  -1s,  It is PT-1S and must",
+        "iree.advanced.pools.local.waiting.limit,    -1s,  It is -1 s and must be within",
+        "iree.advanced.pools.local.waiting.host,     -1s,  It is -1 s and must",
+        "iree.advanced.pools.local.trim.idle-after,  -1s,  It is -1 s and must",
         "iree.advanced.pools.local.trim.retained,    -1B,  It is -1 and must",
         "iree.pools.local.budget,           0,    must not be zero",
         "iree.pools.local.quotas.adder,     -1B,  It is -1 and must",
@@ -476,8 +476,8 @@ class InvalidPropertiesTests {
                         "iree.modules.add.batching.buckets=2,4")
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
-                .contains("'iree.invocation.drain-timeout=PT40S' has no effect beyond 30000 ms, two thirds of"
-                        + " 'spring.lifecycle.timeout-per-shutdown-phase'; raise that to 60000 ms")
+                .contains("'iree.invocation.drain-timeout', which is 40 s, has no effect beyond 30 s, two thirds of"
+                        + " 'spring.lifecycle.timeout-per-shutdown-phase'; raise that to 60 s")
                 .contains("'iree.executables.allowed-formats=vmvx' has no effect: no device here takes it, and of those"
                         + " allowed they take [vmvx-bytecode-fb]")
                 .contains("'iree.modules.add.batching.buckets=2,4' has no effect: each function that can be batched");

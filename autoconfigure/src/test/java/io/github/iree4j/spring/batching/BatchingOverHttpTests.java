@@ -242,7 +242,7 @@ class BatchingOverHttpTests {
         HttpResponse<String> late = hurried.get(60, TimeUnit.SECONDS);
         assertThat(late.statusCode()).isEqualTo(504);
         assertThat(json(late).required("error").stringValue())
-                .isEqualTo("call of 'rows.twice' took longer than PT0.008S, waiting for its batch");
+                .isEqualTo("call of 'rows.twice' took longer than 8 ms, waiting for its batch");
         assertThat(List.of(first, second, patient, without)).noneMatch(CompletableFuture::isDone);
         timer.advance(2 * MILLI);
         application.gate.countDown();

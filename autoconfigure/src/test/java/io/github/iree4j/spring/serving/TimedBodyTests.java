@@ -64,7 +64,7 @@ class TimedBodyTests {
             assertThat(body.readNBytes(3)).hasSize(3);
             assertThatExceptionOfType(SocketTimeoutException.class)
                     .isThrownBy(body::read)
-                    .withMessageContaining("in PT0.02S");
+                    .withMessageContaining("in 20 ms");
         }
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.cluster.identity;
 
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.security.SecureRandom;
@@ -105,7 +106,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "a lease of %s is longer than %s, what others wait for at most; lower 'iree.cluster.identity.lease-duration'"
-                            .formatted(duration, LONGEST));
+                            .formatted(DurationText.of(duration), DurationText.of(LONGEST)));
         }
         Map<Integer, Watched> watched = new HashMap<>();
         boolean told = false;

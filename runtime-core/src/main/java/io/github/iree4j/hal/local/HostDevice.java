@@ -27,6 +27,7 @@ import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -323,7 +324,7 @@ public abstract class HostDevice implements Device, ChannelHost {
         return new IreeException(
                 StatusCode.DEADLINE_EXCEEDED,
                 "device '%s' is not closed after %s: %s is in a kernel that does not return"
-                        .formatted(info.id(), CLOSE_LIMIT, what));
+                        .formatted(info.id(), DurationText.of(CLOSE_LIMIT), what));
     }
 
     @Override

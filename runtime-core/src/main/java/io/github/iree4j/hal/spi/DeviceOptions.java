@@ -2,6 +2,7 @@ package io.github.iree4j.hal.spi;
 
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -103,7 +104,12 @@ public record DeviceOptions(
         if (value.isNegative() || value.compareTo(LONGEST) > 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "'%s' is %s and must be within [%s, %s]".formatted(name, value, Duration.ZERO, LONGEST));
+                    "'%s' is %s and must be within [%s, %s]"
+                            .formatted(
+                                    name,
+                                    DurationText.of(value),
+                                    DurationText.of(Duration.ZERO),
+                                    DurationText.of(LONGEST)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +80,7 @@ public record EmbeddingSettings(
         atLeast(1, maxBatchTokens, "max-batch-tokens");
         atLeast(1, padTo.isEmpty() ? 1 : padTo.getFirst(), "pad-to");
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
-            throw new IllegalArgumentException("timeout must be positive, not " + timeout);
+            throw new IllegalArgumentException("timeout must be positive, not " + DurationText.of(timeout));
         }
     }
 

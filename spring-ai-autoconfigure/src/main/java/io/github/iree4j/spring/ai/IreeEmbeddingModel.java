@@ -8,6 +8,7 @@ import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
@@ -405,7 +406,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             if (timeout != null && end - System.nanoTime() <= 0) {
                 throw new IreeException(
                         StatusCode.DEADLINE_EXCEEDED,
-                        "embedding by '%s' took longer than %s".formatted(model(), timeout));
+                        "embedding by '%s' took longer than %s".formatted(model(), DurationText.of(timeout)));
             }
         }
     }

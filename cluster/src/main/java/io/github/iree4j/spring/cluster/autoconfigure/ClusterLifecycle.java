@@ -5,6 +5,7 @@ import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.spring.cluster.ClusterFencedEvent;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
@@ -123,7 +124,10 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         closeDevices();
         try {
             if (!node.drain(draining)) {
-                log.warn("{} leaves with work of other nodes that did not end within {}", node.identity(), draining);
+                log.warn(
+                        "{} leaves with work of other nodes that did not end within {}",
+                        node.identity(),
+                        DurationText.of(draining));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -142,7 +146,10 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
                 Thread.ofPlatform().daemon().name("iree-lease-release").start(lease::release);
         try {
             if (!releasing.join(limit)) {
-                log.warn("the lease of {} is not released within {}; it ends by itself", node.identity(), limit);
+                log.warn(
+                        "the lease of {} is not released within {}; it ends by itself",
+                        node.identity(),
+                        DurationText.of(limit));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.core.io.ClassPathResource;
 
-/** The page for operators explains each line of the production profile, with the profile's values, and no other lines. */
+/**
+ * The page for operators explains each line of the production profile, with the profile's values, and no other lines;
+ * examples are for this profile.
+ */
 class ProductionPageTests {
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
@@ -36,12 +39,26 @@ class ProductionPageTests {
         }
     }
 
-    @Test
-    void eachLineOfTheProfileIsExplained() throws IOException {
+    private static Map<String, String> properties() {
         YamlPropertiesFactoryBean yaml = new YamlPropertiesFactoryBean();
         yaml.setResources(new ClassPathResource("application-production.yaml"));
         Map<String, String> properties = new TreeMap<>();
         yaml.getObject().forEach((name, value) -> properties.put(name.toString(), value.toString()));
+        return properties;
+    }
+
+    @Test
+    void examplesAskActuatorOnThePortOfTheProfile() throws IOException {
+        String port = properties().get("management.server.port");
+        assertThat(Pattern.compile("localhost:(\\d+)/actuator").matcher(page()).results())
+                .isNotEmpty()
+                .allSatisfy(example ->
+                        assertThat(example.group(1)).as(example.group()).isEqualTo(port));
+    }
+
+    @Test
+    void eachLineOfTheProfileIsExplained() throws IOException {
+        Map<String, String> properties = properties();
         List<Mention> mentions = mentions();
         assertThat(properties.entrySet())
                 .hasSizeGreaterThan(20)
@@ -54,8 +71,12 @@ class ProductionPageTests {
                         .anyMatch(each -> mention.isOf(each.getKey(), each.getValue())));
     }
 
+    private static String page() throws IOException {
+        return Files.readString(Path.of("../docs/operations.md"));
+    }
+
     private static List<Mention> mentions() throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md"));
+        String page = page();
         String section = page.substring(page.indexOf("\n## In production\n"));
         List<Mention> mentions = new ArrayList<>();
         for (String row : section.substring(section.indexOf("|---|"), section.indexOf("\nBeyond this file"))

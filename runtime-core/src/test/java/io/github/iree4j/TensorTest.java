@@ -69,6 +69,7 @@ class TensorTest {
         assertThatThrownBy(() -> Tensor.zeros(ElementType.F64, Long.MAX_VALUE / 4))
                 .isInstanceOf(IreeException.class);
         assertFails(StatusCode.RESOURCE_EXHAUSTED, "16 GB", () -> Tensor.zeros(ElementType.I8, 1L << 40));
+        assertFails(StatusCode.RESOURCE_EXHAUSTED, "16 GB", () -> Tensor.zeros(ElementType.I8, Long.MAX_VALUE));
         assertFails(StatusCode.INVALID_ARGUMENT, "limit", () -> Tensor.zeros(ElementType.I8, new long[129]));
         assertFails(StatusCode.INVALID_ARGUMENT, "no size", () -> Tensor.zeros(ElementType.NONE, 1));
     }

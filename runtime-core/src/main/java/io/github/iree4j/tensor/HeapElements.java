@@ -12,7 +12,7 @@ public final class HeapElements {
 
     /** Allocates zeroed bytes. */
     public static MemorySegment allocate(long size) {
-        long words = (size + 7) / 8;
+        long words = Math.ceilDiv(size, Long.BYTES);
         if (words > Integer.MAX_VALUE - 8) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,

@@ -249,6 +249,15 @@ class IreeHttpAutoConfigurationTests {
                 .run(context -> assertThat(context).hasSingleBean(IreeProblemAdvice.class));
     }
 
+    /** The rests of unread bodies are read by Tomcat, as without this library, unless the protocol is served. */
+    @Test
+    void withoutServingTomcatTreatsUnreadBodiesAsItAlwaysDoes() {
+        WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
+        web.run(context -> assertThat(context).doesNotHaveBean("ireeUnreadBodies"));
+        web.withPropertyValues("iree.serving.enabled=true")
+                .run(context -> assertThat(context).hasBean("ireeUnreadBodies"));
+    }
+
     // Missing libraries.
 
     @Test

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "verify",
         description =
-                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 for any finding. Lists the GPUs of NVIDIA and AMD with code. Warns of loadable modules with possibly wrong results.",
+                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 for any finding. Lists the CPUs, and the GPUs of NVIDIA and AMD, with code. Warns of loadable modules with possibly wrong results.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class VerifyCommand implements Callable<Integer> {
@@ -52,6 +52,9 @@ final class VerifyCommand implements Callable<Integer> {
                     findings.isEmpty()
                             ? "%s: verified".formatted(file)
                             : "%s: %d finding%s".formatted(file, findings.size(), findings.size() == 1 ? "" : "s"));
+            if (!verified.cpus().isEmpty()) {
+                out.println("%s: code for CPUs: %s".formatted(file, String.join(", ", verified.cpus())));
+            }
             verified.code()
                     .forEach((format, targets) -> out.println(
                             "%s: code for GPUs (%s): %s".formatted(file, format, String.join(", ", targets))));
@@ -61,13 +64,23 @@ final class VerifyCommand implements Callable<Integer> {
         return status;
     }
 
-    /** The findings of a module; without findings, the GPUs with code, by format, and warnings. */
-    private record Verified(List<Finding> findings, Map<String, Set<String>> code, List<String> warnings) {
+    /** The findings of a module; without findings, the CPUs with code, the GPUs with code, by format, and warnings. */
+    private record Verified(
+            List<Finding> findings, Set<String> cpus, Map<String, Set<String>> code, List<String> warnings) {
+        static Verified failed(List<Finding> findings) {
+            return new Verified(findings, Set.of(), Map.of(), List.of());
+        }
+
         static Verified of(ModuleDef module) {
+            Set<String> cpus = new TreeSet<>();
             Map<String, Set<String>> code = new TreeMap<>();
             List<String> warnings = new ArrayList<>();
             ProgramCheck.installed().forEach(check -> warnings.addAll(check.warnings(module)));
             for (ModuleDef.Rodata constant : module.rodata()) {
+                String cpu = CpuCode.architectureOf(constant.bytes());
+                if (cpu != null) {
+                    cpus.add(CpuCode.described(cpu));
+                }
                 String format = GpuCode.formatOf(constant.bytes());
                 try {
                     if (format != null) {
@@ -79,7 +92,7 @@ final class VerifyCommand implements Callable<Integer> {
                 }
             }
             code.values().removeIf(Set::isEmpty);
-            return new Verified(List.of(), code, warnings);
+            return new Verified(List.of(), cpus, code, warnings);
         }
     }
 
@@ -88,13 +101,12 @@ final class VerifyCommand implements Callable<Integer> {
             List<Finding> findings = ModuleVerifier.verify(bytes.segment(), null, ModuleLimits.DEFAULTS);
             return findings.isEmpty()
                     ? Verified.of(ModuleDef.read(bytes.segment(), ModuleLimits.DEFAULTS))
-                    : new Verified(findings, Map.of(), List.of());
+                    : Verified.failed(findings);
         } catch (IreeException e) {
             if (e.code() != StatusCode.DATA_LOSS) {
                 throw e;
             }
-            return new Verified(
-                    List.of(new Finding(e.code(), null, String.valueOf(e.getMessage()))), Map.of(), List.of());
+            return Verified.failed(List.of(new Finding(e.code(), null, String.valueOf(e.getMessage()))));
         }
     }
 }

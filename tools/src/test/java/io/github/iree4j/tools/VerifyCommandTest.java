@@ -93,7 +93,21 @@ class VerifyCommandTest {
         String vmvx = fixture("3.11.0/vmvx/simple_mul.vmfb");
         CommandLineRun run = iree4j("verify", add, vmvx, fixture("20240226.813/cpu/pipeline.vmfb"));
         assertThat(run.status()).as(run.out()).isZero();
-        assertThat(run.out()).contains(add + ": verified\n" + vmvx + ": verified\n");
+        assertThat(run.out()).contains(add + ": verified\n").contains(vmvx + ": verified\n");
+    }
+
+    @Test
+    void namesTheCpusWithCodeAndMarksThoseOfOtherMachines() {
+        String intel = fixture("3.11.0/cpu/add.vmfb");
+        String arm = fixture("3.13.0/cpu-arm_64/add.vmfb");
+        CommandLineRun run = iree4j("verify", intel, arm);
+        assertThat(run.status()).isZero();
+        boolean isArm = System.getProperty("os.arch").equals("aarch64");
+        assertThat(run.out())
+                .isEqualTo(intel + ": verified\n"
+                        + intel + ": code for CPUs: x86_64" + (isArm ? " (not this machine)\n" : "\n")
+                        + arm + ": verified\n"
+                        + arm + ": code for CPUs: arm_64" + (isArm ? "\n" : " (not this machine)\n"));
     }
 
     @Test

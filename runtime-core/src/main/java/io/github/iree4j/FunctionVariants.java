@@ -127,7 +127,7 @@ public final class FunctionVariants {
                     "calls of '%s' cannot be combined: by its shape rules, %s, no axis is the first dimension of every value"
                             .formatted(function.fullName(), rules));
         }
-        VariantInputs given = new VariantInputs(function, inputs);
+        VariantInputs given = new VariantInputs(function, ProgramFunction.inputs(inputs));
         long[] sizes = given.sizes();
         FunctionVariant chosen = choose(given, false);
         long[] shared = chosen.padded(sizes);

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * converted to a tensor by the declaration: an array (nested, or flat where the length determines the shape), a number
  * or boolean for a scalar. Floats become any declared float type, integers any integer type that can hold the values.
  * For a primitive: a number of the declared kind, or a boolean. For storage of a result ({@code !hal.buffer}): a
- * tensor. Any other object is passed as a reference; null is the null reference. Inputs are read before the call
- * starts, and stay the caller's: programs cannot free inputs. A {@linkplain Tensor#transfer() transferred} tensor
- * belongs to the program.
+ * tensor. Any other object is passed as a reference; null is the null reference. An array of arrays is a single input,
+ * see {@link #inputs}. Inputs are read before the call starts, and stay the caller's: programs cannot free inputs. A
+ * {@linkplain Tensor#transfer() transferred} tensor belongs to the program.
  *
  * <p><b>Checks.</b> Number, element type and shape of inputs are checked against the module's declaration; a mismatch
  * is INVALID_ARGUMENT, naming the function, the argument, the expected and the actual type.
@@ -141,6 +141,18 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract Tensor tensor(int index, Object value);
 
     /**
+     * Returns the inputs of a call from the array of a variable number of arguments. Java passes a {@code float[][]} as
+     * this array, although a caller means one input of two dimensions; an array of arrays is therefore the only input.
+     * Several arrays in an {@code Object[]} are several inputs. Every method for calls does this itself.
+     *
+     * @param inputs the array; not copied
+     * @return the inputs, one for each argument of the function
+     */
+    public static @Nullable Object[] inputs(@Nullable Object[] inputs) {
+        return inputs.getClass().getComponentType().isArray() ? new Object[] {inputs} : inputs;
+    }
+
+    /**
      * Calls the function and waits for the results.
      *
      * @param inputs as many as the function takes
@@ -155,8 +167,8 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         Duration limit = now.program.callLimit();
         try {
             return limit == null || ThreadDeadlines.isThreadLimited()
-                    ? now.invokeHere(inputs)
-                    : now.invokeHereWithin(limit, inputs);
+                    ? now.invokeHere(inputs(inputs))
+                    : now.invokeHereWithin(limit, inputs(inputs));
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.invoke(inputs);
@@ -340,7 +352,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public final CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            return now.callHere(options, now.program.callLimit(), inputs);
+            return now.callHere(options, now.program.callLimit(), inputs(inputs));
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.call(options, inputs);

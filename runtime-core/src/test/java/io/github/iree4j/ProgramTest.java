@@ -67,6 +67,26 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
+    void anArrayOfArraysIsOneInputOfEveryKindOfCall() {
+        try (Program program = program()) {
+            ProgramFunction same = program.function("same");
+            Object[] rows =
+                    new float[][] {{1, 2}, {3, 4}}; // as Java passes a float[][] to a variable number of arguments
+            assertThat(read(same.invoke(rows))).isEqualTo("2x2xf32=[1 2][3 4]");
+            assertThat(read(same.invokeWithin(Duration.ofMinutes(5), rows))).isEqualTo("2x2xf32=[1 2][3 4]");
+            assertThat(read(same.invokeAsync(rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
+            assertThat(read(same.submit(null, null, rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
+            assertThat(read(same.call(CallOptions.DEFAULTS, rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
+        }
+    }
+
+    private static String read(Results results) {
+        try (results) {
+            return results.tensor(0).toString();
+        }
+    }
+
+    @Test
     void arraysOfObjectsAndBigNumbersAreTakenWholeOrRefused() {
         try (Program program = program()) {
             assertThat(call(program, "same", (Object) new Object[] {new float[] {1, 2}, new float[] {3, 4}}))

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A function's name is the configured name of the program ({@code iree.modules.<name>}), a dot, and the name of the
  * function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's arguments;
- * inputs are borrowed until the call, or the returned future, has completed. Results belong to the caller, who closes
- * the results.
+ * an array of arrays, such as {@code float[][]}, is a single input. Inputs are borrowed until the call, or the returned
+ * future, has completed. Results belong to the caller, who closes the results.
  */
 public interface InvocationOperations {
 

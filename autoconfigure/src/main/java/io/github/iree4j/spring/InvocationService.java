@@ -75,13 +75,13 @@ public final class InvocationService implements InvocationOperations {
 
     @Override
     public Results invoke(String function, @Nullable Object... inputs) {
-        return invoke(programs.locate(function), CallOptions.DEFAULTS, inputs);
+        return invoke(programs.locate(function), CallOptions.DEFAULTS, ProgramFunction.inputs(inputs));
     }
 
     @Override
     public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
-            return invokeAsync(programs.locate(function), CallOptions.DEFAULTS, inputs);
+            return invokeAsync(programs.locate(function), CallOptions.DEFAULTS, ProgramFunction.inputs(inputs));
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }

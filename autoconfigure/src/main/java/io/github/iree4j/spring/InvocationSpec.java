@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.CallOptions;
+import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.spring.Programs.LocatedFunction;
@@ -44,11 +45,11 @@ public final class InvocationSpec {
     /**
      * Sets the inputs.
      *
-     * @param values a value for each argument of the function
+     * @param values a value for each argument of the function; an array of arrays is a single value
      * @return this
      */
     public InvocationSpec inputs(@Nullable Object... values) {
-        inputs = values;
+        inputs = ProgramFunction.inputs(values);
         return this;
     }
 

@@ -107,6 +107,28 @@ class VariantInvocationTests {
     }
 
     @Test
+    void severalRowsAreOneInputOfEveryEntryPoint() {
+        Object[] rows = new float[][] {{1, 1}, {1, 1}}; // as Java passes a float[][]
+        runner.withBean(InvocationInterceptor.class, () -> (request, chain) -> chain.proceed(request))
+                .run(context -> {
+                    InvocationService invocations = context.getBean(InvocationService.class);
+                    ReactiveInvocationService reactive = context.getBean(ReactiveInvocationService.class);
+                    String encode = "encoder.encode";
+                    for (Results each : List.of(
+                            invocations.invoke(encode, rows),
+                            invocations.invokeAsync(encode, rows).join(),
+                            invocations.request(encode).inputs(rows).invoke(),
+                            reactive.invoke(encode, rows).block(),
+                            invocations.function(encode).invoke(rows))) {
+                        try (each) {
+                            assertThat(each.tensor(0).shape()).containsExactly(2, 2);
+                            assertThat(each.tensor(0).toFloatArray()).containsOnly(3);
+                        }
+                    }
+                });
+    }
+
+    @Test
     void callsOfDifferentLengthsFillTheBatchesOfTheirVariants() {
         List<String> batches = new CopyOnWriteArrayList<>();
         runner.withBean(

@@ -17,10 +17,12 @@ import io.github.iree4j.spring.IntegrityFault;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.WarmUpFault;
+import io.github.iree4j.spring.client.IreeClientException;
 import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.UnresolvedImport;
+import io.github.iree4j.vm.bytecode.UncompiledFile;
 import io.github.iree4j.vm.bytecode.UnsupportedVersion;
 import java.io.FileNotFoundException;
 import java.nio.file.Path;
@@ -87,6 +89,10 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (missing != null) {
             return "Set '%s.parameters.%s' to the location of the archive (.irpa) that holds these parameters."
                     .formatted(module, missing.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : missing.scope());
+        }
+        UncompiledFile uncompiled = failure.detail(UncompiledFile.class);
+        if (uncompiled != null) {
+            return "Set '%s.location' to a compiled module (.vmfb): %s.".formatted(module, uncompiled.remedy());
         }
         if (failure.detail(ChecksumMismatch.class) != null) {
             return "Restore the intended file, or correct '%s.sha256'.".formatted(module);

@@ -135,12 +135,21 @@ class StartupFailureTests {
 
     @Test
     void fileThatIsNotAModuleIsReported(CapturedOutput output) throws IOException {
-        Path text =
-                Files.writeString(directory.resolve("text.vmfb"), "This is a text and not a module at all. Really.");
+        Path file = Files.write(directory.resolve("noise.vmfb"), new byte[40]);
+        fail("--iree.modules.classifier.location=" + file);
+        assertThat(output)
+                .contains("Module 'classifier' could not be loaded from '%s'".formatted(file))
+                .contains("bin/iree4j dump");
+    }
+
+    @Test
+    void programThatIsNotCompiledIsReported(CapturedOutput output) throws IOException {
+        Path text = Files.writeString(directory.resolve("classifier.mlir"), "func.func @classify() { return }");
         fail("--iree.modules.classifier.location=" + text);
         assertThat(output)
                 .contains("Module 'classifier' could not be loaded from '%s'".formatted(text))
-                .contains("bin/iree4j dump");
+                .contains("it is not a compiled module but a text: compile a program in MLIR with 'iree-compile'")
+                .contains("Set 'iree.modules.classifier.location' to a compiled module (.vmfb)");
     }
 
     @Test

@@ -200,6 +200,7 @@ public record ModuleDef(
             throw invalid("it is a zip file without entries");
         }
         if (file.byteSize() < ZIP_LOCAL_HEADER_BYTES || file.get(I32, 0) != ZIP_LOCAL_HEADER) {
+            UncompiledFile.refuse(file);
             return 0;
         }
         long start = ZIP_LOCAL_HEADER_BYTES + (file.get(U16, 26) & 0xFFFFL) + (file.get(U16, 28) & 0xFFFFL);

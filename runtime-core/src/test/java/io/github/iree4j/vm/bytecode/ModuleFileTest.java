@@ -261,6 +261,30 @@ class ModuleFileTest {
     }
 
     @Test
+    void filesThatTheCompilerReadsAreRecognized() {
+        assertRejected(
+                "module {\n}\n".getBytes(StandardCharsets.UTF_8),
+                StatusCode.INVALID_ARGUMENT,
+                "it is not a compiled module but a text: compile a program in MLIR with 'iree-compile'");
+        assertRejected(
+                "// Größe\r\nfunc.func @f() {\n\treturn\n}".getBytes(StandardCharsets.UTF_8),
+                StatusCode.INVALID_ARGUMENT,
+                "but a text");
+        assertRejected(
+                "ML\u00efR\u0003iree-20260101\0".getBytes(StandardCharsets.ISO_8859_1),
+                StatusCode.INVALID_ARGUMENT,
+                "but MLIR bytecode");
+        assertRejected(
+                "\u001c\0\0\0TFL3\u0014\0 \0".getBytes(StandardCharsets.ISO_8859_1),
+                StatusCode.INVALID_ARGUMENT,
+                "but a TensorFlow Lite model: convert the model with 'iree-import-tflite'");
+        assertRejected(
+                "\b\n\u0012\u0007pytorch\u001a\u00052.9.0:".getBytes(StandardCharsets.ISO_8859_1),
+                StatusCode.INVALID_ARGUMENT,
+                "but an ONNX model: convert the model with 'iree-import-onnx'");
+    }
+
+    @Test
     void aLargeFileThatIsNoModuleIsRejectedBeforeItTakesMemory(@TempDir Path directory) throws Exception {
         Path sparse = directory.resolve("image.vmfb");
         try (RandomAccessFile file = new RandomAccessFile(sparse.toFile(), "rw")) {

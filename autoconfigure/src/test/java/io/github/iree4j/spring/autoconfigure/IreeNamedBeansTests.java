@@ -57,6 +57,34 @@ class IreeNamedBeansTests {
         });
     }
 
+    /** As made by Lombok: the parameters of the constructor have no annotations. */
+    record Unannotated(Program oneProgram, Program twoWordsProgram) {}
+
+    @Test
+    void namesOfParametersChooseAmongPrograms(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withBean(Unannotated.class)
+                .withPropertyValues("iree.modules.one.location=" + adder, "iree.modules.two-words.location=" + adder)
+                .run(context -> {
+                    Unannotated injected = context.getBean(Unannotated.class);
+                    Programs programs = context.getBean(Programs.class);
+                    assertThat(injected.oneProgram)
+                            .isSameAs(programs.find("one").orElseThrow().program());
+                    assertThat(injected.twoWordsProgram)
+                            .isSameAs(programs.find("two-words").orElseThrow().program());
+                });
+    }
+
+    @Test
+    void beansOfTheApplicationKeepTheirNames(@TempDir Path directory) throws Exception {
+        runner.withBean("oneProgram", String.class, () -> "own")
+                .withPropertyValues("iree.modules.one.location=" + TestModules.adder(directory))
+                .run(context -> {
+                    assertThat(context.getBean("oneProgram")).isEqualTo("own");
+                    assertThat(context.getBean(Program.class).name()).isEqualTo("adder");
+                });
+    }
+
     @Test
     void programsAreInjectedByNameAndLoadedLazily(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);

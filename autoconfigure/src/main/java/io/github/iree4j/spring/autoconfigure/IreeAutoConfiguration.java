@@ -164,7 +164,8 @@ public final class IreeAutoConfiguration {
         if (nativeCode.libraryPath() != null) {
             requireLoadable(nativeCode.libraryPath());
         }
-        new UnknownProperties(getClass().getClassLoader()).warn(environment);
+        new UnknownProperties(getClass().getClassLoader())
+                .warn(environment, properties.modules().keySet());
         PropertyChecks checks = new PropertyChecks(properties);
         checks.devices();
         checks.warn();

@@ -7,8 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.slf4j.Logger;
@@ -33,6 +35,7 @@ final class UnknownProperties {
 
     private static final String METADATA = "META-INF/spring-configuration-metadata.json";
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("iree");
+    private static final ConfigurationPropertyName MODULES = PREFIX.append("modules");
     private static final Set<String> OF_THE_PROCESS = Set.of(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
             StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
@@ -87,6 +90,10 @@ final class UnknownProperties {
 
     /** Returns a sentence for each nonexistent property. */
     List<String> of(Environment environment) {
+        return List.copyOf(unknown(environment).values());
+    }
+
+    private Map<ConfigurationPropertyName, String> unknown(Environment environment) {
         Set<ConfigurationPropertyName> given = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
             boolean ofTheProcess = source.getUnderlyingSource() instanceof PropertySource<?> underlying
@@ -95,14 +102,14 @@ final class UnknownProperties {
                 names.stream().filter(PREFIX::isAncestorOf).forEach(given::add);
             }
         }
-        if (given.isEmpty()) {
-            return List.of();
+        Map<ConfigurationPropertyName, String> unknown = new LinkedHashMap<>();
+        List<Known> known = given.isEmpty() ? List.of() : known();
+        for (ConfigurationPropertyName name : given) {
+            if (!known.isEmpty() && known.stream().noneMatch(each -> each.matches(name))) {
+                unknown.put(name, describe(name, known));
+            }
         }
-        List<Known> known = known();
-        return given.stream()
-                .filter(name -> !known.isEmpty() && known.stream().noneMatch(each -> each.matches(name)))
-                .map(name -> describe(name, known))
-                .toList();
+        return unknown;
     }
 
     /** Reads the metadata; without metadata, for example in a native image, nothing is unknown. */
@@ -152,8 +159,19 @@ final class UnknownProperties {
         return "property '%s' does not exist and has no effect; there is '%s'".formatted(name, likely);
     }
 
-    /** Warns of each nonexistent property. */
-    void warn(Environment environment) {
-        of(environment).forEach(log::warn);
+    /**
+     * Warns of each nonexistent property.
+     *
+     * @param modules the names of modules with existing properties
+     * @throws ModuleLocationMissingException for a module with nonexistent properties only, which would not exist
+     */
+    void warn(Environment environment, Set<String> modules) {
+        Map<ConfigurationPropertyName, String> unknown = unknown(environment);
+        unknown.values().forEach(log::warn);
+        for (ConfigurationPropertyName name : unknown.keySet()) {
+            if (MODULES.isAncestorOf(name) && !modules.contains(name.getElement(2, Form.ORIGINAL))) {
+                throw new ModuleLocationMissingException(name.getElement(2, Form.ORIGINAL));
+            }
+        }
     }
 }

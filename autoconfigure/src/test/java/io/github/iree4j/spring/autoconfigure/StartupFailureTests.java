@@ -58,6 +58,16 @@ class StartupFailureTests {
     }
 
     @Test
+    void moduleWhoseOnlyPropertyIsMisspelledIsReported(CapturedOutput output) {
+        fail("--iree.modules.classifier.locaton=classpath:models/classifier.vmfb");
+        assertThat(output)
+                .contains("property 'iree.modules.classifier.locaton' does not exist and has no effect")
+                .contains(
+                        "Module 'classifier' is configured, but property 'iree.modules.classifier.location' is not set")
+                .contains("Set 'iree.modules.classifier.location' to the module file");
+    }
+
+    @Test
     void missingArchiveIsReportedWithItsScope(CapturedOutput output) throws IOException {
         fail(
                 "--iree.modules.adding.location=" + TestModules.adder(directory),

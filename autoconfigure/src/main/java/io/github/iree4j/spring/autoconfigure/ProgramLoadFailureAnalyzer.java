@@ -56,8 +56,9 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, ProgramLoadException cause) {
-        if (cause.getCause() instanceof InvalidConfigurationPropertyValueException) {
-            return null; // analysed by Spring Boot
+        if (cause.getCause() instanceof InvalidConfigurationPropertyValueException
+                || cause.getCause() instanceof IreeClientException) {
+            return null; // analysed by Spring Boot, and by the analyzer of clients
         }
         ProgramSource source = cause.source();
         String description = "Module '%s' could not be loaded from '%s':%n%n    %s"

@@ -41,6 +41,19 @@ interface ArgumentMapper {
                 .formatted(type.getTypeName()));
     }
 
+    /** Returns the number of inputs made from an argument of a supported type. */
+    static int count(Type type) {
+        Class<?> raw = ResolvableType.forType(type).toClass();
+        if (raw == CallOptions.class || !raw.isRecord()) {
+            return raw == CallOptions.class ? 0 : 1;
+        }
+        int count = 0;
+        for (RecordComponent component : raw.getRecordComponents()) {
+            count += count(component.getGenericType());
+        }
+        return count;
+    }
+
     private static ArgumentMapper ofRecord(Class<?> type) {
         List<Method> accessors = new ArrayList<>();
         List<ArgumentMapper> mappers = new ArrayList<>();

@@ -1,9 +1,12 @@
 package io.github.iree4j.spring.client;
 
 import io.github.iree4j.CallOptions;
+import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationSpec;
+import io.github.iree4j.spring.LoadedProgram;
+import io.github.iree4j.status.IreeException;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -17,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringValueResolver;
 
 /** A client method, parsed once. */
 final class ClientMethod {
@@ -24,71 +28,143 @@ final class ClientMethod {
             ClassUtils.isPresent("reactor.core.publisher.Mono", ClientMethod.class.getClassLoader());
 
     private final InvocationOperations invocations;
+    private final String text;
+    private final String program;
     private final String function;
     private final @Nullable String version;
     private final @Nullable Duration deadline;
     private final int priority;
     private final List<ArgumentMapper> arguments;
+    private final int inputs;
+    private final int results;
     private final Function<InvocationSpec, @Nullable Object> making;
 
     private ClientMethod(
             InvocationOperations invocations,
+            String text,
+            String program,
             String function,
             @Nullable String version,
             @Nullable Duration deadline,
             int priority,
             List<ArgumentMapper> arguments,
+            int inputs,
+            int results,
             Function<InvocationSpec, @Nullable Object> making) {
         this.invocations = invocations;
+        this.text = text;
+        this.program = program;
         this.function = function;
         this.version = version;
         this.deadline = deadline;
         this.priority = priority;
         this.arguments = arguments;
+        this.inputs = inputs;
+        this.results = results;
         this.making = making;
     }
 
-    static ClientMethod of(IreeClient client, Method method, InvocationOperations invocations) {
+    static ClientMethod of(
+            String program,
+            String version,
+            Method method,
+            InvocationOperations invocations,
+            StringValueResolver placeholders) {
         IreeFunction annotation = AnnotatedElementUtils.findMergedAnnotation(method, IreeFunction.class);
-        String name = annotation == null || annotation.value().isEmpty() ? method.getName() : annotation.value();
+        String text = "method '%s' of @IreeClient '%s'"
+                .formatted(method.getName(), method.getDeclaringClass().getName());
         try {
+            String name = annotation == null ? "" : resolve(placeholders, annotation.value());
+            String deadline = annotation == null ? "" : resolve(placeholders, annotation.deadline());
             List<ArgumentMapper> arguments = new ArrayList<>();
+            int inputs = 0;
             for (Type type : method.getGenericParameterTypes()) {
                 arguments.add(ArgumentMapper.of(type));
+                inputs += ArgumentMapper.count(type);
             }
+            Type result = method.getGenericReturnType();
+            Type later = later(result);
             return new ClientMethod(
                     invocations,
-                    client.value() + "." + name,
-                    client.version().isEmpty() ? null : client.version(),
-                    annotation == null || annotation.deadline().isEmpty()
-                            ? null
-                            : DurationStyle.detectAndParse(annotation.deadline()),
+                    text,
+                    program,
+                    name.isEmpty() ? method.getName() : name,
+                    version.isEmpty() ? null : version,
+                    deadline.isEmpty() ? null : DurationStyle.detectAndParse(deadline),
                     annotation == null ? 0 : annotation.priority(),
                     arguments,
-                    making(method.getGenericReturnType()));
+                    inputs,
+                    ResultMapper.count(later == null ? result : later),
+                    making(result, later));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "method '%s' of @IreeClient '%s' cannot be mapped to a function: %s"
-                            .formatted(
-                                    method.getName(), method.getDeclaringClass().getName(), e.getMessage()),
+            throw new IreeClientException(
+                    text + " cannot be mapped to a function: " + e.getMessage(),
+                    "Correct the method. The documentation of @IreeClient lists the types of arguments and results.",
                     e);
         }
     }
 
-    private static Function<InvocationSpec, @Nullable Object> making(Type type) {
-        if (type instanceof ParameterizedType generic && generic.getRawType() instanceof Class<?> raw) {
-            Type value = generic.getActualTypeArguments()[0];
-            if (raw == CompletableFuture.class || raw == CompletionStage.class) {
-                ResultMapper mapper = ResultMapper.of(value);
-                return spec -> later(spec.invokeAsync(), mapper);
-            }
-            if (REACTOR && ClientMono.isMono(raw)) {
-                ResultMapper mapper = ResultMapper.of(value);
-                return spec -> ClientMono.of(spec, mapper);
-            }
+    private static String resolve(StringValueResolver placeholders, String text) {
+        return String.valueOf(placeholders.resolveStringValue(text));
+    }
+
+    /** Returns the type of the values of futures and monos; null for a type that is the value's. */
+    private static @Nullable Type later(Type type) {
+        return type instanceof ParameterizedType generic
+                        && generic.getRawType() instanceof Class<?> raw
+                        && (isFuture(raw) || REACTOR && ClientMono.isMono(raw))
+                ? generic.getActualTypeArguments()[0]
+                : null;
+    }
+
+    private static boolean isFuture(Class<?> type) {
+        return type == CompletableFuture.class || type == CompletionStage.class;
+    }
+
+    private static Function<InvocationSpec, @Nullable Object> making(Type type, @Nullable Type later) {
+        ResultMapper mapper = ResultMapper.of(later == null ? type : later);
+        if (later == null) {
+            return spec -> mapper.read(spec.invoke());
         }
-        ResultMapper mapper = ResultMapper.of(type);
-        return spec -> mapper.read(spec.invoke());
+        return type instanceof ParameterizedType generic
+                        && generic.getRawType() instanceof Class<?> raw
+                        && isFuture(raw)
+                ? spec -> later(spec.invokeAsync(), mapper)
+                : spec -> ClientMono.of(spec, mapper);
+    }
+
+    /** Requires that a program has the function, with as many arguments and results as the method. */
+    void check(LoadedProgram loaded) {
+        ProgramFunction called;
+        try {
+            called = loaded.program().function(function);
+        } catch (IreeException e) {
+            throw new IreeClientException(
+                    "%s calls '%s.%s', and the program has no such function; it has %s"
+                            .formatted(
+                                    text,
+                                    program,
+                                    function,
+                                    loaded.program().functions().stream()
+                                            .map(ProgramFunction::name)
+                                            .toList()),
+                    "Correct the name of the method, or name the function with @IreeFunction.",
+                    e);
+        }
+        require("passes", inputs, "takes", called.argumentKinds().length(), called);
+        if (results >= 0) {
+            require("returns", results, "returns", called.resultKinds().length(), called);
+        }
+    }
+
+    private void require(String passes, int own, String takes, int wanted, ProgramFunction called) {
+        if (own != wanted) {
+            throw new IreeClientException(
+                    "%s %s %d values, and function '%s.%s' %s %d: %s"
+                            .formatted(text, passes, own, program, function, takes, wanted, called.declaration()),
+                    "Correct the method: each argument of the function is an argument or a component of a record, several results are the components of a record.",
+                    null);
+        }
     }
 
     /** Converts the results of a call later. Completing the returned future early cancels the call. */
@@ -118,18 +194,18 @@ final class ClientMethod {
 
     @Nullable
     Object call(@Nullable Object[] values) {
-        List<@Nullable Object> inputs = new ArrayList<>(values.length);
+        List<@Nullable Object> given = new ArrayList<>(values.length);
         CallOptions options = CallOptions.DEFAULTS;
         for (int i = 0; i < values.length; i++) {
-            if (values[i] instanceof CallOptions given) {
-                options = given;
+            if (values[i] instanceof CallOptions own) {
+                options = own;
             } else {
-                arguments.get(i).add(values[i], inputs);
+                arguments.get(i).add(values[i], given);
             }
         }
         InvocationSpec spec = invocations
-                .request(function)
-                .inputs(inputs.toArray())
+                .request(program + "." + function)
+                .inputs(given.toArray())
                 .version(version)
                 .after(options.after())
                 .signal(options.signal())

@@ -29,7 +29,9 @@ import java.lang.annotation.Target;
  * {@link java.util.concurrent.CompletableFuture} of any of these, or a {@code Mono} when Reactor is present, makes the
  * method return immediately.
  *
- * <p>An unsupported signature fails application startup.
+ * <p><b>Checks.</b> A bean is created when a client is injected: startup then fails for an unsupported signature, an
+ * unknown program, and a program without the functions, or with other numbers of arguments or results. A program loaded
+ * later, or again, is checked while loading. In scripted tests, programs are not checked.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -38,14 +40,14 @@ public @interface IreeClient {
     /**
      * The program.
      *
-     * @return the program's name in {@code iree.modules}
+     * @return the program's name in {@code iree.modules}; may contain placeholders such as {@code ${my.model}}
      */
     String value();
 
     /**
      * The version of the program.
      *
-     * @return the version; empty for the latest
+     * @return the version, which may contain placeholders; empty for the latest
      */
     String version() default "";
 }

@@ -1,13 +1,12 @@
 package io.github.iree4j.spring.client;
 
-import io.github.iree4j.spring.InvocationService;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
 
 /**
- * Factory bean of a client.
+ * Factory bean of a client, which the bean of type {@link IreeClientFactory} creates.
  *
  * @param <T> the client's interface
  */
@@ -37,7 +36,7 @@ public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFacto
             throw new IllegalStateException(
                     "client '%s' is used before its bean factory is known".formatted(type.getName()));
         }
-        return new IreeClientFactory(factory.getBean(InvocationService.class)).create(type);
+        return factory.getBean(IreeClientFactory.class).create(type);
     }
 
     @Override

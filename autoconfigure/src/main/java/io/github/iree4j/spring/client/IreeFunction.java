@@ -14,14 +14,15 @@ public @interface IreeFunction {
     /**
      * The function.
      *
-     * @return the function's name in the program; empty for the name of the method
+     * @return the function's name in the program, which may contain placeholders; empty for the name of the method
      */
     String value() default "";
 
     /**
      * The deadline of a call.
      *
-     * @return the duration, such as {@code 50ms}; empty for no deadline
+     * @return the duration, such as {@code 50ms}, or a placeholder such as {@code ${my.deadline:50ms}}; empty for no
+     *     deadline
      */
     String deadline() default "";
 

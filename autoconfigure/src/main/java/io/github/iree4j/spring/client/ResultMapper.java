@@ -53,6 +53,15 @@ interface ResultMapper {
         };
     }
 
+    /** Returns the number of results read by the mapper of a supported type; -1 for any number. */
+    static int count(Type type) {
+        Class<?> raw = ResolvableType.forType(type).toClass();
+        if (raw == Results.class || raw == Void.class || raw == void.class) {
+            return -1;
+        }
+        return raw.isRecord() ? raw.getRecordComponents().length : 1;
+    }
+
     private static ResultMapper ofRecord(Class<?> type) {
         RecordComponent[] components = type.getRecordComponents();
         List<Single> singles = new ArrayList<>();

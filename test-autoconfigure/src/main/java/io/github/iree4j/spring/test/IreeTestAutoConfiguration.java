@@ -2,10 +2,14 @@ package io.github.iree4j.spring.test;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.batching.BatchTimer;
+import io.github.iree4j.spring.client.IreeClientFactory;
 import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -57,6 +61,13 @@ public final class IreeTestAutoConfiguration {
     @ConditionalOnMissingBean
     FakePrograms ireeFakePrograms(IreeRuntime runtime, Programs programs, FakeHardware hardware) {
         return new FakePrograms(runtime, programs, hardware);
+    }
+
+    /** Clients are created before a test scripts their programs, possibly with some of the functions: checks nothing. */
+    @Bean
+    @ConditionalOnMissingBean
+    IreeClientFactory ireeClientFactory(InvocationService invocations, ConfigurableBeanFactory beans) {
+        return new IreeClientFactory(invocations, new EmbeddedValueResolver(beans), null);
     }
 
     /** Batches wait on the clock of the device, callers in real time. */

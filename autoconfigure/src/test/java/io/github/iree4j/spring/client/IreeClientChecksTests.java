@@ -1,0 +1,200 @@
+package io.github.iree4j.spring.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.client.IreeClientAutoConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Clients and programs that do not fit each other, and placeholders in the annotations of clients. */
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(300)
+class IreeClientChecksTests {
+
+    record Sum(int value) {}
+
+    record Two(int one, int other) {}
+
+    @IreeClient("adder")
+    interface Adder {
+        int add(int a, int b);
+
+        @IreeFunction("add")
+        CompletableFuture<Sum> later(Two both, CallOptions options);
+
+        @IreeFunction("add")
+        Results results(int a, int b);
+
+        void refuse();
+    }
+
+    @IreeClient("nowhere")
+    interface Nowhere {
+        int add(int a, int b);
+    }
+
+    @IreeClient("adder")
+    interface Subtracting {
+        int subtract(int a, int b);
+    }
+
+    @IreeClient("adder")
+    interface Three {
+        int add(int a, Two others);
+    }
+
+    @IreeClient("adder")
+    interface Pair {
+        CompletableFuture<Two> add(int a, int b);
+    }
+
+    @IreeClient("adder")
+    interface Soon {
+        @IreeFunction(deadline = "soon")
+        int add(int a, int b);
+    }
+
+    @IreeClient(value = "${own.model:adder}", version = "${own.version:}")
+    interface Configured {
+        @IreeFunction(value = "${own.function}", deadline = "${own.deadline:2m}")
+        int sum(int a, int b);
+    }
+
+    @TempDir
+    private Path directory;
+
+    private ApplicationContextRunner runner(Class<?> client) throws Exception {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PropertyPlaceholderAutoConfiguration.class,
+                        IreeAutoConfiguration.class,
+                        IreeClientAutoConfiguration.class))
+                .withBean("client", IreeClientFactoryBean.class, client)
+                .withPropertyValues("iree.modules.adder.location=" + TestModules.adder(directory));
+    }
+
+    @Test
+    void aClientThatFitsIsCreatedBeforeAndAfterItsProgramIsLoaded() throws Exception {
+        for (String load : List.of("eager", "lazy")) {
+            runner(Adder.class)
+                    .withPropertyValues("iree.modules.adder.load=" + load)
+                    .run(context -> {
+                        Adder adder = context.getBean(Adder.class);
+                        assertThat(adder.add(1, 2)).isEqualTo(3);
+                        assertThat(adder.later(new Two(3, 4), CallOptions.DEFAULTS)
+                                        .join())
+                                .isEqualTo(new Sum(7));
+                    });
+        }
+    }
+
+    static List<List<Object>> misfits() {
+        String method = "method '%s' of @IreeClient '" + IreeClientChecksTests.class.getName() + "$%s' ";
+        return List.of(
+                List.of(Nowhere.class, "calls program 'nowhere', which does not exist; there are [adder]"),
+                List.of(
+                        Subtracting.class,
+                        method.formatted("subtract", "Subtracting")
+                                + "calls 'adder.subtract', and the program has no such function; it has [add, refuse]"),
+                List.of(
+                        Three.class,
+                        method.formatted("add", "Three") + "passes 3 values, and function 'adder.add' takes 2"),
+                List.of(
+                        Pair.class,
+                        method.formatted("add", "Pair") + "returns 2 values, and function 'adder.add' returns 1"),
+                List.of(
+                        Soon.class,
+                        method.formatted("add", "Soon")
+                                + "cannot be mapped to a function: 'soon' is not a valid duration"),
+                List.of(Configured.class, "Could not resolve placeholder 'own.function'"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("misfits")
+    void aClientThatDoesNotFitIsNotCreated(List<Object> misfit) throws Exception {
+        runner((Class<?>) misfit.getFirst())
+                .run(context -> assertThatException()
+                        .isThrownBy(() -> context.getBean((Class<?>) misfit.getFirst()))
+                        .havingCause()
+                        .isInstanceOf(IreeClientException.class)
+                        .withMessageContaining((String) misfit.getLast()));
+    }
+
+    @Test
+    void aProgramThatDoesNotFitItsClientsIsNotLoaded() throws Exception {
+        Path module = Files.copy(TestModules.adder(directory), directory.resolve("replaced.vmfb"));
+        runner(Adder.class)
+                .withPropertyValues("iree.modules.adder.location=" + module)
+                .run(context -> {
+                    Adder adder = context.getBean(Adder.class);
+                    Files.copy(TestModules.twofold(directory), module, StandardCopyOption.REPLACE_EXISTING);
+                    assertThatExceptionOfType(ProgramLoadException.class)
+                            .isThrownBy(() -> context.getBean(Programs.class).load("adder", null))
+                            .havingCause()
+                            .isInstanceOf(IreeClientException.class);
+                    assertThat(adder.add(1, 2)).as("the program before stays").isEqualTo(3);
+                });
+    }
+
+    @Test
+    void placeholdersAreResolved() throws Exception {
+        runner(Configured.class)
+                .withPropertyValues("own.function=add")
+                .run(context -> assertThat(context.getBean(Configured.class))
+                        .hasToString("client of program 'adder' (Configured)")
+                        .satisfies(client -> assertThat(client.sum(1, 2)).isEqualTo(3)));
+        runner(Configured.class)
+                .withPropertyValues("own.function=add", "own.model=other")
+                .run(context -> assertThatException()
+                        .isThrownBy(() -> context.getBean(Configured.class))
+                        .havingCause()
+                        .withMessageContaining("calls program 'other', which does not exist"));
+    }
+
+    @Test
+    void anApplicationWhoseClientHasNoProgramDoesNotStart(CapturedOutput output) {
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        assertThatException().isThrownBy(application::run);
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("@IreeClient '" + Nowhere.class.getName() + "' calls program 'nowhere', which does not exist")
+                .contains("Set 'iree.modules.nowhere.location', or correct the name in the annotation.");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        @Bean
+        Object user(Nowhere client) {
+            return client.toString();
+        }
+    }
+}

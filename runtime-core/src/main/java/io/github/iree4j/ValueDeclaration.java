@@ -41,6 +41,20 @@ public record ValueDeclaration(
         return elementType != null && type.startsWith("tensor<");
     }
 
+    /**
+     * Returns whether a tensor has this type. Integers count by width only, as in the checks of inputs.
+     *
+     * @param tensor the tensor
+     * @return true also where the type is unknown; false for primitives
+     */
+    public boolean accepts(Tensor tensor) {
+        if (elementType == null || shape == null) {
+            return true;
+        }
+        long[] dimensions = shape.stream().mapToLong(Long::longValue).toArray();
+        return isTensor() && new TensorType(elementType, dimensions).accepts(tensor.elementType(), tensor.shape());
+    }
+
     /** The arguments passed by callers of a function. */
     static List<ValueDeclaration> arguments(Signature signature) {
         return of(signature.arguments(), signature::declared);

@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.test;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -13,26 +15,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A scripted function: each {@code returns}, {@code answers} or {@code fails} applies to a single call, the last to all
- * later calls. Thread-safe.
+ * later calls. A call fails with INTERNAL if the scripted results do not fit the types of the signature. Thread-safe.
  */
 public final class FakeFunction {
 
     private final String name;
-    private final String declaration;
+    private final String signature;
     private final Deque<Function<List<Object>, List<?>>> script = new ArrayDeque<>(); // guarded by this
     private volatile long nanos = 1;
+    private volatile List<ValueDeclaration> results = List.of();
 
-    FakeFunction(String name, String declaration) {
+    FakeFunction(String name, String signature) {
         this.name = name;
-        this.declaration = declaration;
+        this.signature = signature;
     }
 
     String name() {
         return name;
     }
 
-    String declaration() {
-        return declaration;
+    String signature() {
+        return signature;
     }
 
     long nanos() {
@@ -95,8 +98,48 @@ public final class FakeFunction {
         });
     }
 
+    /** Sets the types of the results. */
+    void declare(List<ValueDeclaration> types) {
+        results = types;
+    }
+
+    /** Computes the results of this call. */
+    List<?> answer(List<Object> inputs) {
+        List<?> values = next().apply(inputs);
+        if (values.size() != results.size()) {
+            throw new IreeException(
+                    StatusCode.INTERNAL,
+                    "the script of '%s' has %d results, but the function has %d"
+                            .formatted(name, values.size(), results.size()));
+        }
+        for (int i = 0; i < values.size(); i++) {
+            Object value = values.get(i);
+            ValueDeclaration declared = results.get(i);
+            boolean fits = value instanceof Tensor tensor ? declared.accepts(tensor) : isNumber(value, declared);
+            if (!fits) {
+                throw new IreeException(
+                        StatusCode.INTERNAL,
+                        "the script of '%s' returns %s as result %d, but the function returns %s"
+                                .formatted(name, described(value), i, declared.type()));
+            }
+        }
+        return values;
+    }
+
+    private static boolean isNumber(@Nullable Object value, ValueDeclaration declared) {
+        return value instanceof Number && declared.elementType() != null && !declared.isTensor();
+    }
+
+    private static String described(@Nullable Object value) {
+        return switch (value) {
+            case null -> "null";
+            case Tensor tensor -> Shape.format(tensor.shape(), tensor.elementType());
+            default -> "a " + value.getClass().getSimpleName();
+        };
+    }
+
     /** The script of this call. */
-    synchronized Function<List<Object>, List<?>> next() {
+    private synchronized Function<List<Object>, List<?>> next() {
         @Nullable Function<List<Object>, List<?>> next = script.size() > 1 ? script.poll() : script.peek();
         if (next == null) {
             throw new IreeException(

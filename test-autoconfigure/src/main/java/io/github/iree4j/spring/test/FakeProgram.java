@@ -24,7 +24,7 @@ public final class FakeProgram {
      * @return the function, without a script yet
      */
     public FakeFunction function(String name, String signature) {
-        FakeFunction function = new FakeFunction(name, "sync func @%s%s".formatted(name, signature.strip()));
+        FakeFunction function = new FakeFunction(name, signature.strip());
         functions.put(name, function);
         return function;
     }

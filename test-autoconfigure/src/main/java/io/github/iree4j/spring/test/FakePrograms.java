@@ -14,8 +14,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The scripted programs of a test. Calls take time on the clock of a virtual device, in sequence. Scripts stay until
- * the application context is closed or {@link #reset} is called. Thread-safe.
+ * The scripted programs of a test. Calls take time on the clock of a virtual device, in sequence. Scripts and recorded
+ * calls last until the end of the test method, as {@link #reset} is called after each method. Thread-safe.
  */
 public final class FakePrograms {
 
@@ -47,7 +47,10 @@ public final class FakePrograms {
         written.variants().forEach(options::variants);
         Program program = runtime.load(options.build());
         functions.keySet().removeIf(function -> function.startsWith(name + "."));
-        written.functions().forEach((function, fake) -> functions.put(name + "." + function, fake));
+        written.functions().forEach((function, fake) -> {
+            fake.declare(program.function(function).results());
+            functions.put(name + "." + function, fake);
+        });
         programs.register(ProgramSource.of(name, "scripted"), program);
         return this;
     }

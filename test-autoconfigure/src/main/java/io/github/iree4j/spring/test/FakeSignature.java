@@ -3,19 +3,20 @@ package io.github.iree4j.spring.test;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Derives calling conventions from declarations. */
+/** Derives calling conventions from signatures. */
 final class FakeSignature {
     private FakeSignature() {}
 
-    /** For example {@code 0r_r} for {@code sync func @f(tensor<4xf32>) -> tensor<4xf32>}. */
-    static String convention(String declaration) {
-        int arrow = declaration.indexOf("->");
-        if (declaration.indexOf('(') < 0 || arrow < 0) {
+    /** For example {@code 0r_r} for {@code (tensor<4xf32>) -> tensor<4xf32>}. */
+    static String convention(String signature) {
+        int arrow = signature.indexOf("->");
+        int end = signature.lastIndexOf(')', arrow);
+        if (!signature.startsWith("(") || arrow < 0 || end < 0) {
             throw new IllegalArgumentException(
-                    "signature '%s' is not of the form (tensor<4xf32>, i32) -> tensor<4xf32>".formatted(declaration));
+                    "signature '%s' is not of the form (tensor<4xf32>, i32) -> tensor<4xf32>".formatted(signature));
         }
-        String arguments = declaration.substring(declaration.indexOf('(') + 1, declaration.lastIndexOf(')', arrow));
-        String results = declaration.substring(arrow + 2).strip();
+        String arguments = signature.substring(1, end);
+        String results = signature.substring(arrow + 2).strip();
         if (results.startsWith("(") && results.endsWith(")")) {
             results = results.substring(1, results.length() - 1);
         }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.test;
 import static io.github.iree4j.spring.test.IreeAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
@@ -17,8 +18,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -61,7 +65,46 @@ class IreeTestTests {
     @AfterEach
     void nothingIsLeft() {
         assertThat(runtime).hasNoOpenTensors();
-        programs.reset();
+    }
+
+    @RepeatedTest(2)
+    void methodsBeginWithoutTheScriptsAndCallsOfOthers() {
+        assertThat(programs.calls()).isEmpty();
+        assertThatIllegalArgumentException().isThrownBy(() -> programs.function("letters.classify"));
+        programs.program(
+                "letters", letters -> letters.function("classify", "() -> i32").returns(7));
+        invocations.invoke("letters.classify").close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tensor<4xf32> -> tensor<4xf32>", "tensor<4xf32> -> (i32)", "(i32)", "(i32 -> i32"})
+    void signaturesWithoutParenthesesAreToldAsWritten(String signature) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> programs.program("letters", letters -> letters.function("classify", signature)))
+                .withMessage(
+                        "signature '%s' is not of the form (tensor<4xf32>, i32) -> tensor<4xf32>".formatted(signature));
+    }
+
+    @Test
+    void resultsAreCheckedLikeInputs() {
+        assertRefused(Tensor.of(new float[] {1, 2}, 1, 2), "1x2xf32");
+        assertRefused(Tensor.ofDoubles(new double[] {1}, 1, 1), "1x1xf64");
+        assertRefused(1f, "a Float");
+        programs.program(
+                "letters", letters -> letters.function("count", "() -> i64").returns(Tensor.of(new float[] {1})));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> invocations.invoke("letters.count"))
+                .withMessageContaining("the script of 'count' returns 1xf32 as result 0, but the function returns i64");
+    }
+
+    private void assertRefused(Object result, String described) {
+        script();
+        programs.function("digits.classify").returns(result);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> digits.classify(new float[][] {{1, 2}}))
+                .withMessageContaining(
+                        "the script of 'classify' returns %s as result 0, but the function returns tensor<?x1xf32>"
+                                .formatted(described));
     }
 
     @Test

@@ -166,7 +166,7 @@ class TensorTest {
     void floatsDoNotBecomeIntegers() {
         assertFails(
                 StatusCode.INVALID_ARGUMENT,
-                "element type f32 does not convert",
+                "element type f32 does not convert to or from an integer; use floats, as of toFloatArray",
                 () -> Tensor.of(new float[] {1}).toIntArray());
         assertFails(StatusCode.INVALID_ARGUMENT, "f32", () -> Tensor.ofLongs(ElementType.F32, new long[] {1}));
         assertFails(StatusCode.INVALID_ARGUMENT, "i32", () -> Tensor.of(ElementType.I32, new float[] {1}));

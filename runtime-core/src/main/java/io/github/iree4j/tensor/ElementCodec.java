@@ -229,9 +229,14 @@ public final class ElementCodec {
     }
 
     private IreeException notConvertible(String wanted) {
+        String remedy = switch (kind) {
+            case FLOAT -> "use floats, as of toFloatArray, or the raw bytes";
+            case RAW -> "use the raw bytes";
+            case INTEGER, BOOLEAN -> "use integers, or the raw bytes";
+        };
         return new IreeException(
                 StatusCode.INVALID_ARGUMENT,
-                "element type %s does not convert to or from %s; use the raw bytes".formatted(type, wanted));
+                "element type %s does not convert to or from %s; %s".formatted(type, wanted, remedy));
     }
 
     private IreeException doesNotFit(String value, long index, String range) {

@@ -24,6 +24,9 @@ final class PropertyChecks {
 
     private static final Logger log = LoggerFactory.getLogger(PropertyChecks.class);
 
+    /** Numbers meant in seconds are hardly greater, and calls hardly faster. */
+    private static final Duration HASTE = Duration.ofMillis(10);
+
     private final IreeProperties properties;
 
     PropertyChecks(IreeProperties properties) {
@@ -127,7 +130,10 @@ final class PropertyChecks {
                     "'iree.recorder.file={}' has no effect: nothing is recorded; set 'iree.recorder.enabled=true', or remove it",
                     recorder.file());
         }
+        warnOfHaste("iree.invocation.timeout", properties.invocation().timeout());
+        warnOfHaste("iree.loading.timeout", properties.loading().timeout());
         properties.modules().forEach((name, module) -> {
+            warnOfHaste("iree.modules." + name + ".timeout", module.timeout());
             Set<String> devices = Set.copyOf(properties.devicesOf(module));
             if (module.placement() == Placement.LEAST_LOADED && devices.size() < 2) {
                 log.warn(
@@ -137,6 +143,17 @@ final class PropertyChecks {
                         name);
             }
         });
+    }
+
+    /** Warns of a limit that was probably meant in seconds. */
+    private static void warnOfHaste(String property, @Nullable Duration limit) {
+        if (limit != null && limit.isPositive() && limit.compareTo(HASTE) < 0) {
+            log.warn(
+                    "'{}' is {} ms; a number without a unit is milliseconds, and '{}s' is seconds",
+                    property,
+                    limit.toMillis(),
+                    Math.max(1, limit.toMillis()));
+        }
     }
 
     /**

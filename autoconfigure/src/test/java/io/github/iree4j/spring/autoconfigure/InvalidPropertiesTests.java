@@ -485,6 +485,20 @@ class InvalidPropertiesTests {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
+    void secondsGivenWithoutTheirUnitAreInTheLog(CapturedOutput output) throws Exception {
+        runner.withPropertyValues(
+                        "iree.invocation.timeout=5",
+                        "iree.modules.adder.location=" + TestModules.adder(directory),
+                        "iree.modules.adder.timeout=10ms")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .contains(
+                        "'iree.invocation.timeout' is 5 ms; a number without a unit is milliseconds, and '5s' is seconds")
+                .doesNotContain("'iree.modules.adder.timeout'");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
     void propertiesWithEffectAreNotInTheLog(CapturedOutput output) throws Exception {
         runner.withPropertyValues(
                         "iree.recorder.enabled=true",

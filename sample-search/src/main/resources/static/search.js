@@ -111,9 +111,9 @@ async function about() {
     const { passages, indexed, problem: stopped } = model.index;
     element('passages').textContent = stopped ? `${indexed} of ${passages}: ${stopped}`
       : passages && indexed === passages ? passages : `${indexed} of ${passages || '…'}`;
+    element('small').hidden = !model.isSmall;
     element('about').textContent = model.isSmall
-      ? 'This is the small encoder bundled with the sample. It was trained on these documents alone: it knows which words occur together in them, but no English. '
-        + 'For a model that does, run bin/prepare-model minilm and restart the sample.'
+      ? 'This is the small encoder bundled with the sample. It was trained on these documents alone: it knows which words occur together in them.'
       : `This is ${model.name}, a model that was trained on sentences and prepared with bin/prepare-model.`;
     if (!stopped && (!passages || indexed < passages)) setTimeout(about, 500);
   } catch (failure) {

@@ -1,7 +1,9 @@
 package io.github.iree4j.sample.search;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -96,7 +98,10 @@ final class Index {
     }
 
     private static Document document(Passage passage) {
+        String key = String.join("\0", passage.page(), passage.heading(), passage.text());
         return Document.builder()
+                // Of the passage: in a database, each start replaces the passages of the start before.
+                .id(UUID.nameUUIDFromBytes(key.getBytes(StandardCharsets.UTF_8)).toString())
                 .text(passage.content())
                 .metadata(Map.of(
                         "page", passage.page(),

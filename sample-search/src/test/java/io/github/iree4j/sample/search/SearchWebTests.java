@@ -129,7 +129,9 @@ class SearchWebTests {
     @Test
     void servesThePageAndTheDocuments() throws Exception {
         mvc.perform(get("/")).andExpect(status().isOk()).andExpect(forwardedUrl("index.html"));
-        mvc.perform(get("/index.html")).andExpect(content().string(containsString("id=\"query\"")));
+        mvc.perform(get("/index.html"))
+                .andExpect(content().string(containsString("id=\"query\"")))
+                .andExpect(content().string(containsString("run <code>bin/prepare-model minilm</code>")));
         mvc.perform(get("/search.js")).andExpect(status().isOk());
         mvc.perform(get("/search.css")).andExpect(status().isOk());
         mvc.perform(get("/documents/spring-ai.md")).andExpect(status().isOk());

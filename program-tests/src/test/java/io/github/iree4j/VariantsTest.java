@@ -409,7 +409,7 @@ class VariantsTest {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(options))
                 .withMessageContaining("variants of 'encode' cannot be used")
-                .withMessageContaining("'module.add'")
+                .withMessageContaining("'variants.add'")
                 .satisfies(e -> assertThat(e.detail(VariantFault.class)).isEqualTo(new VariantFault("encode")));
         assertThat(runtime.programs()).isEmpty();
     }

@@ -39,6 +39,11 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
+    String key() {
+        return signature.function().fullName();
+    }
+
+    @Override
     public String declaration() {
         return signature.text();
     }

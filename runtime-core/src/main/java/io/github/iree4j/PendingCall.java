@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * A call in progress, with the points awaited by the call. See {@link Program#pendingCalls}.
  *
- * @param function the function's full name, for example {@code module.add}
+ * @param function the function's {@linkplain ProgramFunction#fullName full name}, for example {@code digits.add}
  * @param state the call's state
  * @param since the time since the call began
  * @param waits points of timelines not reached at the time of the snapshot; empty when the call waits for no point

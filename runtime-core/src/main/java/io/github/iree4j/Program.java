@@ -104,14 +104,14 @@ public final class Program implements AutoCloseable {
                 if (!function.name().startsWith("__")) {
                     CompiledFunction callable = new CompiledFunction(
                             this, calls, loaded.signature(function), waiting.get(function.ordinal()));
-                    if (functions.putIfAbsent(callable.fullName(), callable) == null) {
+                    if (functions.putIfAbsent(callable.key(), callable) == null) {
                         compiled.add(callable);
                     }
                 }
             }
         }
         this.listed = bindVariants();
-        this.watch = runtime.leaks().watch(this, "'" + name + "'");
+        this.watch = runtime.leaks().watch(this, "'" + describe() + "'");
     }
 
     /** The functions with code that may wait for a fence. Unknown for modules written in Java. */
@@ -134,7 +134,7 @@ public final class Program implements AutoCloseable {
             VariantFunction function = new VariantFunction(
                     this, new VariantBinder(each, compiled, further, loaded.consumer(), loaded.variantListener()));
             function.variants().all().forEach(variant -> hidden.add(variant.function()));
-            functions.put(function.fullName(), function);
+            functions.put(function.key(), function);
         }
         return functions.values().stream()
                 .filter(function -> !hidden.contains(function))
@@ -144,9 +144,9 @@ public final class Program implements AutoCloseable {
     /** Whether a function is another function with fences: compilers up to 2024 export each function twice. */
     private boolean isTwin(CompiledFunction function) {
         return function.isAsynchronous()
-                && function.fullName().endsWith(Signature.WITH_FENCES)
-                && functions.containsKey(function.fullName()
-                        .substring(0, function.fullName().length() - Signature.WITH_FENCES.length()));
+                && function.key().endsWith(Signature.WITH_FENCES)
+                && functions.containsKey(
+                        function.key().substring(0, function.key().length() - Signature.WITH_FENCES.length()));
     }
 
     /**
@@ -156,6 +156,11 @@ public final class Program implements AutoCloseable {
      */
     public String name() {
         return name;
+    }
+
+    /** Returns the name of the program in messages. */
+    String describe() {
+        return loaded.name();
     }
 
     /**
@@ -201,7 +206,8 @@ public final class Program implements AutoCloseable {
     /**
      * Finds a function.
      *
-     * @param functionName {@code module.add}, or {@code add} for the last module with such a function
+     * @param functionName {@code module.add}, or {@code add} for the last module with such a function; also with the
+     *     name of the program, see {@link ProgramFunction#fullName}
      * @return the function
      * @throws IreeException NOT_FOUND when there is no such function, naming the existing functions
      */
@@ -210,6 +216,28 @@ public final class Program implements AutoCloseable {
     }
 
     private ProgramFunction find(String functionName) {
+        ProgramFunction found = findOfModules(functionName);
+        if (found == null && functionName.startsWith(describe() + ".")) {
+            found = findOfModules(functionName.substring(describe().length() + 1));
+        }
+        if (found != null) {
+            return found;
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "program '%s' has no function '%s' (it has: %s)"
+                        .formatted(
+                                describe(),
+                                TensorText.abbreviate(functionName),
+                                listed.isEmpty()
+                                        ? "none"
+                                        : listed.stream()
+                                                .limit(20)
+                                                .map(ProgramFunction::name)
+                                                .collect(Collectors.joining(", "))));
+    }
+
+    private @Nullable ProgramFunction findOfModules(String functionName) {
         ProgramFunction exact = functions.get(functionName);
         if (exact != null) {
             return exact;
@@ -221,18 +249,7 @@ public final class Program implements AutoCloseable {
                 return found;
             }
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND,
-                "program '%s' has no function '%s' (it has: %s)"
-                        .formatted(
-                                name,
-                                TensorText.abbreviate(functionName),
-                                listed.isEmpty()
-                                        ? "none"
-                                        : listed.stream()
-                                                .limit(20)
-                                                .map(ProgramFunction::name)
-                                                .collect(Collectors.joining(", "))));
+        return null;
     }
 
     /**
@@ -555,7 +572,7 @@ public final class Program implements AutoCloseable {
         if (last == this) {
             return function;
         }
-        ProgramFunction same = last.functions.get(function.fullName());
+        ProgramFunction same = last.functions.get(function.key());
         return same != null ? same : last.find(function.name());
     }
 
@@ -614,7 +631,7 @@ public final class Program implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "program '" + name + "'" + (isClosed() ? " (closed)" : "");
+        return "program '" + describe() + "'" + (isClosed() ? " (closed)" : "");
     }
 
     DeviceMemory memory() {

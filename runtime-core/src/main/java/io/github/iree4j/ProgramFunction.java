@@ -57,11 +57,15 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract String name();
 
     /**
-     * Returns the name including the module's name.
+     * Returns the name in messages, which {@link Program#function} finds as well.
      *
-     * @return for example {@code module.add}
+     * @return for example {@code digits.add} of a program with a {@linkplain ProgramOptions.Builder#consumer name},
+     *     {@code digits.other.add} of a module before the last; otherwise with the module's name, {@code module.add}
      */
     public abstract String fullName();
+
+    /** Returns the name with the module's name. */
+    abstract String key();
 
     /**
      * Returns the program of the function.

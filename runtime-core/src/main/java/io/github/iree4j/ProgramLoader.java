@@ -105,7 +105,17 @@ final class ProgramLoader {
         /** The signature of a function of a module. */
         Signature signature(VmFunction function) {
             Signature known = shared.signatures.get(function);
-            return known == null ? new Signature(function) : known;
+            Signature signature = known == null ? new Signature(function) : known;
+            if (shared.name == null) {
+                return signature;
+            }
+            boolean isOfLast = function.module().equals(modules().getLast());
+            return signature.named(shared.name + "." + (isOfLast ? function.name() : function.fullName()));
+        }
+
+        /** The name of the program in messages. */
+        String name() {
+            return shared.name == null ? modules().getLast().name() : shared.name;
         }
 
         /** Likely faults of the modules. */
@@ -194,6 +204,7 @@ final class ProgramLoader {
         private final List<VmModule> linked; // the runtime's modules first
         private final List<VmModule> modules;
         private final boolean overlaps;
+        private final @Nullable String name; // null for the names of the modules
         private final String consumer; // charged for the memory
         private final List<VariantOptions> variants; // without modules: module bytes are not retained
         private final @Nullable VariantListener variantListener;
@@ -216,6 +227,7 @@ final class ProgramLoader {
             this.modules = List.copyOf(modules);
             this.warnings = warnings;
             this.overlaps = options.overlappingCalls();
+            this.name = options.consumer();
             this.consumer = options.account();
             this.variants = options.variants().stream().map(VariantOptions::in).toList();
             this.variantListener = options.variantListener();

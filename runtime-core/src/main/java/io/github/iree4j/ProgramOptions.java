@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param devices names of the devices seen by the program, among the devices of the runtime; empty for all devices
  * @param overlappingCalls whether a call may run while another call waits for a fence; for programs whose functions
  *     keep no state, in globals or in buffers held by globals, that a call must find unchanged when resuming
- * @param consumer consumer charged for the memory of the program; null for the name of the last module, for a file
- *     without {@code .vmfb}
+ * @param consumer consumer charged for the memory of the program, and name of the program in messages; null for the
+ *     name of the last module, in messages, and of the module's file without {@code .vmfb}
  * @param parameterListener notified of the progress of loading the program's parameters, or null
  * @param tracer notified of every call in the program's compiled modules, which are then interpreted; or null
  * @param variants functions with several compiled variants
@@ -340,7 +340,8 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets the consumer charged for the memory of the program, in statistics and for quotas.
+         * Sets the consumer charged for the memory of the program, in statistics and for quotas, and the name of the
+         * program in messages.
          *
          * @param name name of this program, or a name shared by several programs
          * @return this builder

@@ -236,7 +236,7 @@ final class VariantBinder {
         for (CompiledFunction each : known) {
             Matcher match = compiled.matcher(each.name());
             if (!match.matches()) {
-                match = compiled.matcher(each.fullName());
+                match = compiled.matcher(each.key());
             }
             if (match.matches()) {
                 found = true;

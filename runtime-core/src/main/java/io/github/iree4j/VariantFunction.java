@@ -31,7 +31,7 @@ final class VariantFunction extends ProgramFunction {
         super(program);
         this.name = found.name();
         this.like = found.like();
-        this.fullName = program.modules().getLast().name() + "." + name;
+        this.fullName = program.describe() + "." + name;
         this.rules = found.rules();
         this.types = found.types();
         this.arguments = found.declarations(true);
@@ -47,6 +47,11 @@ final class VariantFunction extends ProgramFunction {
     @Override
     public String fullName() {
         return fullName;
+    }
+
+    @Override
+    String key() {
+        return program().name() + "." + name;
     }
 
     @Override

@@ -119,6 +119,26 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
+    void messagesNameTheProgramWhereItHasAName() {
+        ProgramOptions named =
+                ProgramOptions.builder().module(module()).consumer("digits").build();
+        try (Program program = runtime.load(named)) {
+            ProgramFunction same = program.function("same");
+            assertThat(same.fullName()).isEqualTo("digits.same");
+            assertThat(program.function("digits.same")).isSameAs(same);
+            assertThat(program.function("java.same")).isSameAs(same);
+            assertFails(
+                    StatusCode.INVALID_ARGUMENT,
+                    "argument 0 'x' of function 'digits.same'",
+                    () -> same.invoke((Object) new float[3]));
+            assertFails(
+                    StatusCode.NOT_FOUND,
+                    "program 'digits' has no function 'nothing'",
+                    () -> program.function("nothing"));
+        }
+    }
+
+    @Test
     void listsComeAsListsAndOwnTheirTensors() {
         Results results;
         Tensor inner;

@@ -410,7 +410,7 @@ class SubmissionTest {
         ProgramFunction same = program.function("same");
         assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.submit(closed, null, x));
         assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.submit(null, closed, x));
-        assertFails(StatusCode.INVALID_ARGUMENT, "takes 1 arguments", () -> same.submit(null, null, x, x));
+        assertFails(StatusCode.INVALID_ARGUMENT, "takes 1 argument;", () -> same.submit(null, null, x, x));
         x.close();
         assertFails(StatusCode.FAILED_PRECONDITION, "argument 0", () -> same.submit(null, null, x));
         program.close();

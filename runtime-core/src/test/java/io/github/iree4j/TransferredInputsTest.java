@@ -207,7 +207,7 @@ class TransferredInputsTest {
         try (Tensor input = made()) {
             ProgramFixture.assertFails(
                     StatusCode.INVALID_ARGUMENT,
-                    "takes 1 arguments",
+                    "takes 1 argument;",
                     () -> program.function("look").invoke(input.transfer(), 2));
             assertThat(input.isClosed()).isFalse();
             assertThat(input.toIntArray()).containsOnly(1);

@@ -272,6 +272,48 @@ class InvocationServiceTests {
         }
     }
 
+    /** The module's own name, 'adder' here and mostly 'module', is the compiler's. */
+    @Test
+    void messagesNameTheConfiguredProgram() throws Exception {
+        programs.load(ProgramSource.builder(
+                        "sums", TestModules.adder(directory).toUri().toString())
+                .contexts(2)
+                .build());
+        assertInvalid("function 'sums.add' takes 2 arguments; given 1", 1);
+        assertInvalid("argument 0 of function 'sums.add' is i32; given Float", 1.5f, 2);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> invocations.invoke("sums.subtract"))
+                .withMessageContaining("program 'sums' has no function 'subtract'");
+        try (Timeline timeline = runtime.createTimeline()) {
+            InvocationSpec request = invocations
+                    .request("sums.add")
+                    .inputs(1, 2)
+                    .after(timeline.at(1))
+                    .deadline(Duration.ofMillis(10));
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(request::invoke)
+                    .withMessageContaining("call of 'sums.add' took longer");
+            CompletableFuture<Results> waiting = invocations
+                    .request("sums.add")
+                    .inputs(1, 2)
+                    .after(timeline.at(1))
+                    .invokeAsync();
+            invocations.cancelCalls();
+            assertThat(waiting)
+                    .failsWithin(Duration.ofMinutes(5))
+                    .withThrowableThat()
+                    .withMessageContaining("of 'sums.add' was cancelled");
+            timeline.at(1).fail(new IreeException(StatusCode.CANCELLED, "over"));
+        }
+        assertThat(programs.find("sums").orElseThrow().program()).hasToString("program 'sums'");
+    }
+
+    private void assertInvalid(String message, Object... inputs) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> invocations.invoke("sums.add", inputs))
+                .withMessage(message);
+    }
+
     @Test
     void lookupFailuresCompleteTheFuture() {
         assertThatExceptionOfType(ExecutionException.class)

@@ -170,7 +170,7 @@ class ProgramsTests {
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(call::get)
                     .havingCause()
-                    .withMessageMatching("call [0-9]+ of 'spinner.spin' was cancelled by an operator");
+                    .withMessageMatching("call [0-9]+ of 'spinning.spin' was cancelled by an operator");
             while (before.activeCalls() > 0) {
                 Thread.onSpinWait(); // the class's timeout fails a call that stays
             }

@@ -64,8 +64,12 @@ final class ArgumentList implements AutoCloseable {
         this.values = inputs;
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
-            throw invalid("function '%s' takes %d arguments; given %d"
-                    .formatted(signature.describe(), kinds.length(), inputs.length));
+            throw invalid("function '%s' takes %d %s; given %d"
+                    .formatted(
+                            signature.describe(),
+                            kinds.length(),
+                            kinds.length() == 1 ? "argument" : "arguments",
+                            inputs.length));
         }
         try {
             for (int i = 0; i < inputs.length; i++) {

@@ -17,6 +17,7 @@ public final class Signature {
     public static final String WITH_FENCES = "$async";
 
     private final VmFunction function;
+    private final String name;
     private final String arguments;
     private final String results;
     private final boolean asynchronous;
@@ -28,6 +29,7 @@ public final class Signature {
     /** Derives the signature of a function. */
     public Signature(VmFunction function) {
         this.function = function;
+        this.name = function.fullName();
         String letters = function.convention().arguments();
         boolean fences = COARSE_FENCES.equals(function.attributes().get("iree.abi.model"))
                 || function.name().endsWith(WITH_FENCES);
@@ -42,13 +44,14 @@ public final class Signature {
         this.isModules = true;
     }
 
-    private Signature(Signature of, Supplier<@Nullable AbiDeclaration> declaration) {
+    private Signature(Signature of, String name, Supplier<@Nullable AbiDeclaration> declaration, boolean isModules) {
         this.function = of.function;
+        this.name = name;
         this.arguments = of.arguments;
         this.results = of.results;
         this.asynchronous = of.asynchronous;
         this.pending = declaration;
-        this.isModules = false;
+        this.isModules = isModules;
     }
 
     /**
@@ -58,7 +61,12 @@ public final class Signature {
      *     declaration
      */
     public Signature with(Supplier<@Nullable AbiDeclaration> known) {
-        return new Signature(this, known);
+        return new Signature(this, name, known, false);
+    }
+
+    /** Returns the same function with another name in messages. */
+    public Signature named(String described) {
+        return new Signature(this, described, this::declaration, isModules);
     }
 
     /** The declaration of each argument and result; null when nothing is known. */
@@ -97,9 +105,7 @@ public final class Signature {
         if (known != null && !isModules) {
             return known.text((asynchronous ? "async func @" : "sync func @") + function.name());
         }
-        return function.declaration().isEmpty()
-                ? function.fullName() + " (" + function.convention() + ")"
-                : function.declaration();
+        return function.declaration().isEmpty() ? name + " (" + function.convention() + ")" : function.declaration();
     }
 
     /** The declaration of an argument; null for none. */
@@ -116,7 +122,7 @@ public final class Signature {
 
     /** Names the function in messages. */
     public String describe() {
-        return function.fullName();
+        return name;
     }
 
     /** Names an argument in messages. */

@@ -143,7 +143,7 @@ class IreeLifecycleTests {
         }
         context.close();
         for (CompletableFuture<String> end : ends) {
-            assertThat(end.join()).matches("call [0-9]+ of 'spinner.spin' was cancelled: the application stops");
+            assertThat(end.join()).matches("call [0-9]+ of 'spinning.spin' was cancelled: the application stops");
         }
     }
 

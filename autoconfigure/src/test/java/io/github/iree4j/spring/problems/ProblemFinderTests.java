@@ -141,7 +141,7 @@ class ProblemFinderTests {
             assertThat(problem.chain().get(0)).startsWith("barrier on queue local/0");
             assertThat(problem.chain().get(1))
                     .matches(
-                            "call of 'waiter.wait' of program 'waiting' \\(id \\d+, trace 4bf92f3577b34da6\\) is SUSPENDED.*")
+                            "call of 'waiting.wait' of program 'waiting' \\(id \\d+, trace 4bf92f3577b34da6\\) is SUSPENDED.*")
                     .contains("'copied' to reach 1, currently 0")
                     .contains("barrier on queue local/0 will signal it and waits");
             assertThat(problem.chain().get(2)).contains("is IN_LINE");
@@ -287,7 +287,7 @@ class ProblemFinderTests {
         CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
         CompletableFuture<Results> behind = invocations.invokeAsync("spinning.spin");
         EndlessCall problem = only(EndlessCall.class, 2);
-        assertThat(problem.subject()).isEqualTo("call of 'spinner.spin' of program 'spinning'");
+        assertThat(problem.subject()).isEqualTo("call of 'spinning.spin' of program 'spinning'");
         assertDocumented(problem, "are in line behind it");
         assertThat(problem.remedy())
                 .contains("it has no deadline: set iree.invocation.timeout")
@@ -303,7 +303,7 @@ class ProblemFinderTests {
         load("spinning", TestModules.spinner(directory));
         CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
         programs.unload("spinning");
-        assertThat(only(EndlessCall.class, 1).subject()).isEqualTo("call of 'spinner.spin' of program 'spinning'");
+        assertThat(only(EndlessCall.class, 1).subject()).isEqualTo("call of 'spinning.spin' of program 'spinning'");
         call.cancel(true);
     }
 

@@ -119,7 +119,7 @@ class WatchdogTests {
                 .singleElement()
                 .satisfies(line -> {
                     assertThat(line).contains("2 are in line behind it");
-                    assertThat(line.split("call of 'spinner.spin' of program 'spinning'", -1))
+                    assertThat(line.split("call of 'spinning.spin' of program 'spinning'", -1))
                             .as(line)
                             .hasSize(5); // the subject, and three calls
                     assertThat(line).contains(" is RUNNING for ").contains(" is IN_LINE for ");

@@ -30,7 +30,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 @Timeout(300)
 class DrainedCallsTests {
 
-    private static final String CANCELLED = "call [0-9]+ of 'module.grow' was cancelled";
+    private static final String CANCELLED = "call [0-9]+ of 'loop.grow' was cancelled";
     private static final String BY_AN_OPERATOR = CANCELLED + " by an operator";
     private static final String BY_THE_STOP = CANCELLED + ": the application stops";
 

@@ -152,7 +152,7 @@ class IreeEndpointHttpTests {
 
     private static void assertCall(JsonNode call, String state, String waitsFor) {
         assertThat(call.get("program").stringValue()).isEqualTo("waiting");
-        assertThat(call.get("function").stringValue()).isEqualTo("waiter.wait");
+        assertThat(call.get("function").stringValue()).isEqualTo("waiting.wait");
         assertThat(call.get("state").stringValue()).isEqualTo(state);
         assertThat(call.get("waitsFor").get(0).stringValue()).contains(waitsFor);
     }
@@ -384,12 +384,12 @@ class IreeEndpointHttpTests {
                     send(context, path, "{\"action\":\"load\"}"), 400, "action 'load' of calls is not one of: cancel");
             HttpResponse<String> cancelled = send(context, path, "{\"action\":\"cancel\"}");
             assertThat(cancelled.statusCode()).isEqualTo(200);
-            assertThat(cancelled.body()).contains("\"function\":\"spinner.spin\"");
+            assertThat(cancelled.body()).contains("\"function\":\"spinning.spin\"");
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(call::join)
                     .havingCause()
                     .withMessageContaining(
-                            "call %d of 'spinner.spin' was cancelled",
+                            "call %d of 'spinning.spin' was cancelled",
                             listed.get("id").longValue());
             while (context.getBean(Programs.class).activeCalls() > 0) {
                 Thread.onSpinWait();

@@ -8,7 +8,7 @@ module io.github.iree4j.backend.vulkan {
     exports io.github.iree4j.spirv to
             io.github.iree4j.tools;
 
-    provides io.github.iree4j.ProgramCheck with
+    provides io.github.iree4j.vm.bytecode.ProgramCheck with
             io.github.iree4j.hal.vulkan.NarrowElements;
     provides io.github.iree4j.hal.spi.DriverProvider with
             io.github.iree4j.hal.vulkan.VulkanDriverProvider;

@@ -42,7 +42,7 @@ module io.github.iree4j.runtime {
             io.github.iree4j.tools;
     exports io.github.iree4j.vm.bytecode;
 
-    uses io.github.iree4j.ProgramCheck;
+    uses io.github.iree4j.vm.bytecode.ProgramCheck;
     uses io.github.iree4j.hal.spi.DriverProvider;
     uses io.github.iree4j.hal.loader.ExecutableLoader;
     uses io.github.iree4j.vm.ModuleProvider;

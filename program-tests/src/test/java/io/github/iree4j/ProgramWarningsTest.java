@@ -6,6 +6,7 @@ import io.github.iree4j.hal.vulkan.VulkanOfProcess;
 import io.github.iree4j.vm.bytecode.ModuleBytes;
 import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
+import io.github.iree4j.vm.bytecode.ProgramCheck;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

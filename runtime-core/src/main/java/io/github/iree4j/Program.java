@@ -17,6 +17,7 @@ import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.ProgramCheck;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;

@@ -32,6 +32,7 @@ import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
 import io.github.iree4j.vm.bytecode.ModuleBytes;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
+import io.github.iree4j.vm.bytecode.ProgramCheck;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

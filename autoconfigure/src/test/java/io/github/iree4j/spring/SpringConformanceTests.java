@@ -20,6 +20,7 @@ class SpringConformanceTests {
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w+))?`");
     private static final List<String> MODULES = List.of(
             "runtime-core",
+            "program-tests",
             "autoconfigure",
             "spring-ai-autoconfigure",
             "test-autoconfigure",

@@ -1,6 +1,5 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.ProgramCheck;
 import io.github.iree4j.hal.gpu.GpuCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -9,6 +8,7 @@ import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import io.github.iree4j.vm.bytecode.ModuleVerifier;
 import io.github.iree4j.vm.bytecode.ModuleVerifier.Finding;
+import io.github.iree4j.vm.bytecode.ProgramCheck;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;

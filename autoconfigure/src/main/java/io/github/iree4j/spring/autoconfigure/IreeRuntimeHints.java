@@ -22,8 +22,7 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
                 .registerPattern("io/github/iree4j/lab/scenarios/*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.loader.*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*")
-                .registerPattern("META-INF/services/io.github.iree4j.vm.*")
-                .registerPattern("META-INF/services/io.github.iree4j.ProgramCheck");
+                .registerPattern("META-INF/services/io.github.iree4j.vm.*");
         for (String shim : new String[] {
             "io.github.iree4j.nativeaccess.Shim",
             "io.github.iree4j.nativeaccess.GpuShim",

@@ -9,6 +9,7 @@ import java.io.File;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -27,12 +28,10 @@ class DevToolsTests {
             properties.load(in);
         }
         Pattern kept = Pattern.compile(properties.getProperty("restart.exclude.iree4j"));
-        assertThat(kept.matcher("file:/home/me/iree4j/runtime-core/target/classes/")
-                        .find())
-                .isTrue();
-        assertThat(kept.matcher("file:/home/me/iree4j/native-shim/target/classes/")
-                        .find())
-                .isTrue();
+        assertThat(List.of("runtime-core", "vmvx", "backend-stream", "backend-vulkan", "native-shim"))
+                .allSatisfy(part -> assertThat(kept.matcher("file:/home/me/iree4j/" + part + "/target/classes/")
+                                .find())
+                        .isTrue());
         assertThat(kept.matcher("file:/home/me/iree4j/sample-app/target/classes/")
                         .find())
                 .isFalse();

@@ -1,12 +1,12 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.ProgramCheck;
 import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.spirv.SpirvExecutable;
 import io.github.iree4j.spirv.SpirvModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.bytecode.ModuleDef;
+import io.github.iree4j.vm.bytecode.ProgramCheck;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

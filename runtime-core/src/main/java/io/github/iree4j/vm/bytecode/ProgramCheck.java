@@ -1,6 +1,5 @@
-package io.github.iree4j;
+package io.github.iree4j.vm.bytecode;
 
-import io.github.iree4j.vm.bytecode.ModuleDef;
 import java.util.List;
 import java.util.ServiceLoader;
 

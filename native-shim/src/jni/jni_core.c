@@ -65,6 +65,21 @@ static jint jni_method_signature(JNIEnv* env, jclass cls, jint i, jlong out,
   return shim__copy_text(method_at(i)->signature, out, capacity);
 }
 
+// Binds the methods of a driver's class. Returns 0 for a class without methods
+// here, or with NoSuchMethodError pending.
+static jint jni_bind(JNIEnv* env, jclass cls, jlong class_name,
+                     jclass methods) {
+  (void)cls;
+  for (const shim__method_table_t* table = shim__method_tables; table->methods;
+       ++table) {
+    if (strcmp(table->class_name, HANDLE(const char, class_name)) == 0) {
+      return (*env)->RegisterNatives(env, methods, table->methods,
+                                     *table->count) == JNI_OK;
+    }
+  }
+  return 0;
+}
+
 // One line per native method of Shim.java, in the same order.
 const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("abiVersion", "()I", jni_abi_version),
@@ -73,6 +88,7 @@ const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("methodCount", "()I", jni_method_count),
     SHIM__METHOD("methodName", "(IJI)I", jni_method_name),
     SHIM__METHOD("methodSignature", "(IJI)I", jni_method_signature),
+    SHIM__METHOD("bind", "(JLjava/lang/Class;)I", jni_bind),
 };
 const jint shim__core_method_count =
     sizeof(shim__core_methods) / sizeof(shim__core_methods[0]);

@@ -3,6 +3,7 @@
 #define IREE4J_SHIM_JNI_H_
 
 #include <jni.h>
+#include <stdbool.h>
 
 #include "shim.h"
 
@@ -29,6 +30,7 @@ extern const jint shim__vulkan_method_count;
 
 typedef struct shim__method_table_t {
   const char* class_name;
+  bool is_of_driver;  // bound when the driver is opened, not with the library
   const JNINativeMethod* methods;
   const jint* count;
 } shim__method_table_t;

@@ -10,7 +10,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.gpu.GpuDrivers;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;

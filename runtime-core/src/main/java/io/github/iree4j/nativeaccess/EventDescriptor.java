@@ -21,6 +21,15 @@ public final class EventDescriptor extends Resource {
         this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
     }
 
+    /**
+     * Closes a descriptor that no object of this package owns.
+     *
+     * @param descriptor the number of an open descriptor of this process
+     */
+    public static void close(int descriptor) {
+        Shim.eventClose(descriptor);
+    }
+
     /** A native method writing a descriptor. */
     @FunctionalInterface
     interface Opening {

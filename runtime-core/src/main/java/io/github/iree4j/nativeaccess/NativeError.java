@@ -22,7 +22,8 @@ public final class NativeError {
     /** Allocates the memory. */
     public NativeError() {}
 
-    long address() {
+    /** Returns the address for the call. */
+    public long address() {
         return memory.address();
     }
 
@@ -31,12 +32,12 @@ public final class NativeError {
      *
      * @return the error written by the call, with this code
      */
-    IreeException toException(int status) {
+    public IreeException toException(int status) {
         return toException(status, null);
     }
 
     /** Like {@link #toException(int)}, with a detail. */
-    IreeException toException(int status, @Nullable FailureDetail detail) {
+    public IreeException toException(int status, @Nullable FailureDetail detail) {
         byte[] text = memory.asSlice(Shim.ERROR_MESSAGE).toArray(ValueLayout.JAVA_BYTE);
         int length = 0;
         while (length < text.length && text[length] != 0) {
@@ -48,11 +49,12 @@ public final class NativeError {
     }
 
     /** Like {@link #toException(int)}, for calls returning a handle and leaving the code in the error. */
-    IreeException toException() {
+    public IreeException toException() {
         return toException(memory.get(ValueLayout.JAVA_INT, 0));
     }
 
-    int nativeCode() {
+    /** Returns the error number of the operating system or driver, written by the call. */
+    public int nativeCode() {
         return memory.get(ValueLayout.JAVA_INT, Shim.ERROR_NATIVE_CODE);
     }
 }

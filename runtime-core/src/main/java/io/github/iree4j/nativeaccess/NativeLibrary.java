@@ -134,6 +134,34 @@ public final class NativeLibrary {
     }
 
     /**
+     * Binds the native methods of a driver to the library, each time anew: a driver is opened seldom. The methods may be
+     * used from then on.
+     *
+     * @param methods the class declaring the methods, known to the library by name
+     * @throws IreeException UNAVAILABLE when native code is unavailable, or the library has other methods
+     */
+    public static void bind(Class<?> methods) {
+        ensureAvailable();
+        try (Arena arena = Arena.ofConfined()) {
+            String name = methods.getName().replace('.', '/');
+            if (Shim.bind(arena.allocateFrom(name).address(), methods) != 0) {
+                return;
+            }
+            throw unfit(methods, "the library has no methods of the class", null);
+        } catch (LinkageError e) {
+            throw unfit(methods, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static IreeException unfit(Class<?> methods, String reason, @Nullable Throwable cause) {
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "native library does not fit '%s': %s; use iree4j-native-shim, iree4j-runtime-core and drivers of one version"
+                        .formatted(methods.getName(), reason),
+                cause);
+    }
+
+    /**
      * Returns the platform's name in the resource path.
      *
      * @return for example {@code linux-x86_64} or {@code linux-aarch_64}

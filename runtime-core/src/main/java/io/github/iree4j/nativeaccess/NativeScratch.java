@@ -8,31 +8,40 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Native memory for a single call: outputs, small input arrays, and the error. Lent by a {@link Pool}; freed by the garbage collector. */
-final class NativeScratch {
+public final class NativeScratch {
     /** Bytes of {@link #memory}. */
-    static final long SIZE = 2048;
+    public static final long SIZE = 2048;
 
-    final MemorySegment memory = Arena.ofAuto().allocate(SIZE, 8);
-    final NativeError error = new NativeError();
+    /** For outputs and small inputs. */
+    public final MemorySegment memory = Arena.ofAuto().allocate(SIZE, 8);
+    /** For the error of the call. */
+    public final NativeError error = new NativeError();
+
+    private NativeScratch() {}
 
     /** Throws unless a call returned 0. */
-    void check(int status) {
+    public void check(int status) {
         if (status != 0) {
             throw error.toException(status);
         }
     }
 
     /** A native method with outputs and an error, returning a status. */
-    interface Call {
+    public interface Call {
+        /** Makes the call, with the addresses of the outputs and of the error; returns the status. */
         int make(long out, long error);
     }
 
     /** A small pool, so calls allocate nothing while few threads make calls. */
-    static final class Pool {
+    public static final class Pool {
         private final AtomicReference<@Nullable NativeScratch> first = new AtomicReference<>();
         private final AtomicReference<@Nullable NativeScratch> second = new AtomicReference<>();
 
-        NativeScratch take() {
+        /** Creates an empty pool. */
+        public Pool() {}
+
+        /** Takes memory for one call. */
+        public NativeScratch take() {
             NativeScratch scratch = first.getAndSet(null);
             if (scratch == null) {
                 scratch = second.getAndSet(null);
@@ -41,14 +50,14 @@ final class NativeScratch {
         }
 
         /** Returns memory after the call, once no longer in use. */
-        void give(NativeScratch scratch) {
+        public void give(NativeScratch scratch) {
             if (!first.compareAndSet(null, scratch)) {
                 second.set(scratch);
             }
         }
 
         /** Makes a call, and returns the first word of the outputs; 0 if not written by the call. */
-        long number(Call method) {
+        public long number(Call method) {
             NativeScratch scratch = take();
             try {
                 scratch.memory.set(ValueLayout.JAVA_LONG, 0, 0);
@@ -60,7 +69,7 @@ final class NativeScratch {
         }
 
         /** Makes a call, and returns the result of a function reading the outputs. */
-        <T> T read(Call method, Function<MemorySegment, T> reader) {
+        public <T> T read(Call method, Function<MemorySegment, T> reader) {
             NativeScratch scratch = take();
             try {
                 scratch.check(method.make(scratch.memory.address(), scratch.error.address()));

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * All native methods except Vulkan's ({@link VulkanShim}). The methods only convert arguments: an address is native
+ * All native methods except the methods of drivers, which {@link NativeLibrary#bind} binds. The methods only convert arguments: an address is native
  * memory kept alive by the caller for the call, a handle is the result of a {@code create}. Callers validate all
  * arguments.
  *
@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 12;
+    static final int ABI_VERSION = 13;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -43,6 +43,8 @@ final class Shim {
     static native int methodName(int index, long out, int capacity);
 
     static native int methodSignature(int index, long out, int capacity);
+
+    static native int bind(long className, Class<?> methods);
 
     // jni_cpu.c
 

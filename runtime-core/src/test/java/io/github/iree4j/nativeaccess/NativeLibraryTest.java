@@ -60,7 +60,11 @@ class NativeLibraryTest {
         public static void main(String[] args) {
             NativeLibrary.ensureAvailable();
             ShimTest names = new ShimTest();
-            names.everyNativeMethodIsRegisteredAndNoOther();
+            for (int i = 0; i < Shim.methodCount(); i++) {
+                int index = i;
+                Shim.text((out, capacity) -> Shim.methodName(index, out, capacity));
+                Shim.text((out, capacity) -> Shim.methodSignature(index, out, capacity));
+            }
             names.statusCodesHaveTheSameNumbersAndNames();
             CpuFeatures.has("avx2");
             CpuFeatures.fields();

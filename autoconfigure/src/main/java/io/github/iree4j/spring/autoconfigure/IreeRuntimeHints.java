@@ -4,7 +4,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
-import org.springframework.aot.hint.TypeReference;
 
 /**
  * Hints for native images: the native library, the classes with native methods registered by the library, drivers found
@@ -25,10 +24,10 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
                 .registerPattern("META-INF/services/io.github.iree4j.vm.*");
         for (String shim : new String[] {
             "io.github.iree4j.nativeaccess.Shim",
-            "io.github.iree4j.nativeaccess.GpuShim",
-            "io.github.iree4j.nativeaccess.VulkanShim"
+            "io.github.iree4j.nativeaccess.gpu.GpuShim",
+            "io.github.iree4j.nativeaccess.vulkan.VulkanShim"
         }) {
-            hints.jni().registerType(TypeReference.of(shim), MemberCategory.INVOKE_DECLARED_METHODS);
+            hints.jni().registerTypeIfPresent(classLoader, shim, MemberCategory.INVOKE_DECLARED_METHODS);
         }
         for (String provider : new String[] {
             "io.github.iree4j.hal.gpu.CudaDriverProvider",

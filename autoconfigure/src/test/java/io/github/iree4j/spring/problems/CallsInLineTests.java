@@ -103,6 +103,7 @@ class CallsInLineTests {
                     return new Ends(first, last);
                 }
             }
+            assertThat(Thread.currentThread().isInterrupted()).as("time is up").isFalse();
             Thread.onSpinWait();
         }
     }
@@ -115,15 +116,15 @@ class CallsInLineTests {
             CompletableFuture<Results> before = invocations.invokeAsync("busy.wait", turn);
             CompletableFuture<Results> endless = invocations.invokeAsync("busy.spin");
             CompletableFuture<Results> behind = invocations.invokeAsync("busy.wait", never);
-            await("line.wait", 2, LONG);
+            await("busy.wait", 2, LONG);
             timeline.semaphore().signal(1);
             before.join().close();
             Ends ends;
             List<Problem> found;
             do {
-                ends = await("line.spin", 1, LONG);
+                ends = await("busy.spin", 1, LONG);
                 found = finder.find(ends.last.unchanged());
-            } while (await("line.spin", 1, LONG).holder.unchanged().compareTo(ends.last.unchanged()) >= 0);
+            } while (await("busy.spin", 1, LONG).holder.unchanged().compareTo(ends.last.unchanged()) >= 0);
             assertThat(found)
                     .as("before the call with the turn has taken too long")
                     .isEmpty();
@@ -149,16 +150,16 @@ class CallsInLineTests {
                     calls.add(invocations.invokeAsync("busy.wait", fence));
                 }
             }
-            await("line.wait", 5, LONG);
+            await("busy.wait", 5, LONG);
             Ends ends;
             List<Problem> found;
             int inLine = 5;
             do { // until a call is fast enough
                 assertThat(--inLine).isPositive();
                 timeline.semaphore().signal(5 - inLine);
-                ends = await("line.wait", inLine, LONG);
+                ends = await("busy.wait", inLine, LONG);
                 found = finder.find(ends.patience());
-            } while (await("line.wait", inLine, LONG).holder.unchanged().compareTo(ends.patience()) >= 0);
+            } while (await("busy.wait", inLine, LONG).holder.unchanged().compareTo(ends.patience()) >= 0);
             int waiting = inLine;
             assertThat(found).singleElement().satisfies(each -> {
                 assertThat(each).isInstanceOf(StarvedQueue.class);

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 
 /**
  * Driver of NVIDIA's devices. {@code cuda} is the first device, {@code cuda:1} the device with this number, and

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.GpuOptions;
 import io.github.iree4j.nativeaccess.CacheFile;
-import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.gpu.GpuDevice;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.lang.foreign.Arena;

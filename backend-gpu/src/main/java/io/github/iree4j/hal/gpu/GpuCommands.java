@@ -3,7 +3,7 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
-import io.github.iree4j.nativeaccess.GpuWords;
+import io.github.iree4j.nativeaccess.gpu.GpuWords;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -12,7 +12,7 @@ import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
-import io.github.iree4j.nativeaccess.GpuProperties;
+import io.github.iree4j.nativeaccess.gpu.GpuProperties;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;

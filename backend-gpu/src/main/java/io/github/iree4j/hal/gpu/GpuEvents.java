@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
-import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.gpu.GpuDevice;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 

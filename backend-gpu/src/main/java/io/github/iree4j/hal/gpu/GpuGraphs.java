@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.gpu;
 
-import io.github.iree4j.nativeaccess.GpuDevice;
-import io.github.iree4j.nativeaccess.GpuWords;
+import io.github.iree4j.nativeaccess.gpu.GpuDevice;
+import io.github.iree4j.nativeaccess.gpu.GpuWords;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;

@@ -2,8 +2,8 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.stream.DriverMemory;
 import io.github.iree4j.hal.stream.HostRegistrations;
-import io.github.iree4j.nativeaccess.GpuDevice;
-import io.github.iree4j.nativeaccess.GpuDevice.HostMemory;
+import io.github.iree4j.nativeaccess.gpu.GpuDevice;
+import io.github.iree4j.nativeaccess.gpu.GpuDevice.HostMemory;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;

@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.gpu;
 
-import io.github.iree4j.nativeaccess.GpuDevice;
-import io.github.iree4j.nativeaccess.GpuKind;
-import io.github.iree4j.nativeaccess.GpuWords;
+import io.github.iree4j.nativeaccess.gpu.GpuDevice;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuWords;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,8 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.gpu;
 
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.nativeaccess.NativeError;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +34,7 @@ public final class GpuApi extends Resource {
      *     naming the symbol; when the driver does not start; or without the native library of this runtime
      */
     public static GpuApi open(GpuKind kind, @Nullable String library) {
-        NativeLibrary.ensureAvailable();
+        NativeLibrary.bind(GpuShim.class);
         long handle = open(
                 library != null ? library : kind.library(), (name, error) -> GpuShim.open(kind.ordinal(), name, error));
         try {

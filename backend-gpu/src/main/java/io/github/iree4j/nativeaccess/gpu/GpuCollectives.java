@@ -1,5 +1,7 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.gpu;
 
+import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.nativeaccess.NativeScratch;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +39,7 @@ public final class GpuCollectives {
      *     naming the symbol
      */
     public static GpuCollectives open(GpuKind kind, @Nullable String library) {
-        NativeLibrary.ensureAvailable();
+        NativeLibrary.bind(GpuShim.class);
         return new GpuCollectives(GpuApi.open(
                 library != null ? library : kind.collectivesLibrary(),
                 (name, error) -> GpuShim.commOpen(kind.ordinal(), name, error)));

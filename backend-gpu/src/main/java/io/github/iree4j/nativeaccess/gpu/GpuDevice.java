@@ -1,6 +1,7 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.gpu;
 
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.nativeaccess.NativeScratch;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

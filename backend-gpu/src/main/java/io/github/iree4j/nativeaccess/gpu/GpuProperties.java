@@ -1,4 +1,4 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.gpu;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,8 +1,11 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.gpu;
+
+import io.github.iree4j.nativeaccess.NativeLibrary;
 
 /**
- * The native methods for CUDA and HIP; the conventions of {@link Shim} apply. In the order of {@code jni_gpu.c}; documented in
- * {@code shim_gpu.h}.
+ * The native methods for CUDA and HIP. The methods only convert arguments: an address is native memory kept alive by the caller for
+ * the call, a handle is the result of a {@code create} or {@code open}. Callers validate all arguments. May only be used
+ * after {@link NativeLibrary#bind}. In the order of {@code jni_gpu.c}; documented in {@code shim_gpu.h}.
  */
 final class GpuShim {
     static final int DEVICE_INFO_SIZE = 256 + 16 + 8 + 16 * 4;

@@ -18,7 +18,7 @@ import io.github.iree4j.modules.hal.HalModule;
 import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.modules.hal.HostBytes;
 import io.github.iree4j.nativeaccess.CpuFeatures;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.Invocation;

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.contract.BackendContract;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;

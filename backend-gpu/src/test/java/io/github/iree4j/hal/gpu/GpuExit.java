@@ -6,7 +6,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 
 /** A process of its own that ends, or is told to exit, with work in flight and its device open. */
 final class GpuExit {

@@ -2,8 +2,8 @@ package io.github.iree4j.hal.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.nativeaccess.FakeGpu;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.FakeGpu;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;

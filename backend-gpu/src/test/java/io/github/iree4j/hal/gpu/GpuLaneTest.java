@@ -21,7 +21,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

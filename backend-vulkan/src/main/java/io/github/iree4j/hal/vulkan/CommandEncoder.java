@@ -2,7 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferSink;
-import io.github.iree4j.nativeaccess.VulkanWords;
+import io.github.iree4j.nativeaccess.vulkan.VulkanWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.nativeaccess.VulkanWords;
+import io.github.iree4j.nativeaccess.vulkan.VulkanWords;
 
 /**
  * Tracks the barriers needed by commands: for each kind of following command, the earlier kinds not yet ordered

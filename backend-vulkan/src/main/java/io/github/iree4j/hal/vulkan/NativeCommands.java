@@ -3,7 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
-import io.github.iree4j.nativeaccess.VulkanCommands;
+import io.github.iree4j.nativeaccess.vulkan.VulkanCommands;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

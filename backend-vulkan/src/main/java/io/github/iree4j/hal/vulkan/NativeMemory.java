@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.stream.DriverMemory;
-import io.github.iree4j.nativeaccess.VulkanAllocation;
+import io.github.iree4j.nativeaccess.vulkan.VulkanAllocation;
 
 /** An allocation, named by the buffer over all of it. */
 final class NativeMemory extends DriverMemory {

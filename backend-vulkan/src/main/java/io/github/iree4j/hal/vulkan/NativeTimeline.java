@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.stream.DriverTimeline;
-import io.github.iree4j.nativeaccess.VulkanTimeline;
+import io.github.iree4j.nativeaccess.vulkan.VulkanTimeline;
 
 /**
  * A timeline semaphore.

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.nativeaccess.CacheFile;
-import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
+import io.github.iree4j.nativeaccess.vulkan.VulkanDeviceProperties;
 import java.util.Locale;
 
 /** The file with a driver's compiled pipelines, kept between runs: a file for each device, driver and driver version. */

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.nativeaccess.VulkanFeature;
+import io.github.iree4j.nativeaccess.vulkan.VulkanFeature;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
-import io.github.iree4j.nativeaccess.VulkanFeature;
-import io.github.iree4j.nativeaccess.VulkanHandle;
-import io.github.iree4j.nativeaccess.VulkanLimits;
+import io.github.iree4j.nativeaccess.vulkan.VulkanDeviceProperties;
+import io.github.iree4j.nativeaccess.vulkan.VulkanFeature;
+import io.github.iree4j.nativeaccess.vulkan.VulkanHandle;
+import io.github.iree4j.nativeaccess.vulkan.VulkanLimits;
 import io.github.iree4j.spirv.SpirvEntryPoint;
 import io.github.iree4j.spirv.SpirvLayout;
 import io.github.iree4j.spirv.SpirvLayout.SpirvBinding;

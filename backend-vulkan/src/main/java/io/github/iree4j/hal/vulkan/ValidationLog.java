@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.nativeaccess.VulkanApi;
+import io.github.iree4j.nativeaccess.vulkan.VulkanApi;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

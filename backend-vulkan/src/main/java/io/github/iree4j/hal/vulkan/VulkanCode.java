@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.nativeaccess.CacheFile;
-import io.github.iree4j.nativeaccess.VulkanAllocation;
-import io.github.iree4j.nativeaccess.VulkanHandle;
-import io.github.iree4j.nativeaccess.VulkanLayout;
-import io.github.iree4j.nativeaccess.VulkanPipeline;
-import io.github.iree4j.nativeaccess.VulkanPipelineCache;
+import io.github.iree4j.nativeaccess.vulkan.VulkanAllocation;
+import io.github.iree4j.nativeaccess.vulkan.VulkanHandle;
+import io.github.iree4j.nativeaccess.vulkan.VulkanLayout;
+import io.github.iree4j.nativeaccess.vulkan.VulkanPipeline;
+import io.github.iree4j.nativeaccess.vulkan.VulkanPipelineCache;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

@@ -12,7 +12,7 @@ import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
-import io.github.iree4j.nativeaccess.VulkanLimits;
+import io.github.iree4j.nativeaccess.vulkan.VulkanLimits;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;

@@ -2,9 +2,9 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.record.Recording;
-import io.github.iree4j.nativeaccess.VulkanFeature;
-import io.github.iree4j.nativeaccess.VulkanLayout;
-import io.github.iree4j.nativeaccess.VulkanPipeline;
+import io.github.iree4j.nativeaccess.vulkan.VulkanFeature;
+import io.github.iree4j.nativeaccess.vulkan.VulkanLayout;
+import io.github.iree4j.nativeaccess.vulkan.VulkanPipeline;
 import io.github.iree4j.spirv.SpirvLayout;
 import io.github.iree4j.spirv.SpirvPipeline;
 import io.github.iree4j.spirv.SpirvPipeline.Addresses;

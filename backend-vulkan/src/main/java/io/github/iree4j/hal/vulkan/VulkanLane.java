@@ -4,7 +4,7 @@ import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.Submission;
-import io.github.iree4j.nativeaccess.VulkanHandle;
+import io.github.iree4j.nativeaccess.vulkan.VulkanHandle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.stream.MemoryKind;
 import io.github.iree4j.hal.stream.MemoryKinds;
-import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
+import io.github.iree4j.nativeaccess.vulkan.VulkanDeviceProperties;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.function.IntUnaryOperator;

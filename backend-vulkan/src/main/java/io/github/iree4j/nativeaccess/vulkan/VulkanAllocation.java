@@ -1,5 +1,7 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
+import io.github.iree4j.nativeaccess.EventDescriptor;
+import io.github.iree4j.nativeaccess.NativeScratch;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -112,7 +114,7 @@ public final class VulkanAllocation extends VulkanObject {
      * @param descriptor the descriptor; invalid afterwards
      */
     public static void closeDescriptor(int descriptor) {
-        Shim.eventClose(descriptor);
+        EventDescriptor.close(descriptor);
     }
 
     @Override

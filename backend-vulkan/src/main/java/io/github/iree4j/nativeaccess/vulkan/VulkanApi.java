@@ -1,7 +1,9 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.nativeaccess.NativeError;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -66,7 +68,7 @@ public final class VulkanApi extends Resource {
      *     naming the symbol; when the library cannot create an instance; or without the native library of this runtime
      */
     public static VulkanApi open(@Nullable String library, boolean validation) {
-        NativeLibrary.ensureAvailable();
+        NativeLibrary.bind(VulkanShim.class);
         String name = library != null ? library : System.getProperty(LIBRARY, System.getenv(LIBRARY_VARIABLE));
         NativeError error = new NativeError();
         try (Arena arena = Arena.ofConfined()) {
@@ -218,7 +220,7 @@ public final class VulkanApi extends Resource {
      * @return the counts; all 0 when everything is closed
      */
     public static long[] liveObjects() {
-        NativeLibrary.ensureAvailable();
+        NativeLibrary.bind(VulkanShim.class);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG, KINDS.size());
             VulkanShim.liveObjects(out.address());

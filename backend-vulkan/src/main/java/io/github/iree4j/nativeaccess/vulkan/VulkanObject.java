@@ -1,4 +1,4 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.lifetime.UseGuard;

@@ -1,4 +1,4 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
 /**
  * A compiled function of a SPIR-V module with a layout. The caller closes the pipeline once no submitted work uses the

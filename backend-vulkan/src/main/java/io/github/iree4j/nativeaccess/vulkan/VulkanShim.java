@@ -1,8 +1,11 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
+
+import io.github.iree4j.nativeaccess.NativeLibrary;
 
 /**
- * The native methods for Vulkan; the conventions of {@link Shim} apply. In the order of {@code jni_vulkan.c}; documented in
- * {@code shim_vulkan.h}.
+ * The native methods for Vulkan. The methods only convert arguments: an address is native memory kept alive by the caller for
+ * the call, a handle is the result of a {@code create} or {@code open}. Callers validate all arguments. May only be used
+ * after {@link NativeLibrary#bind}. In the order of {@code jni_vulkan.c}; documented in {@code shim_vulkan.h}.
  */
 final class VulkanShim {
     static final int DEVICE_INFO_SIZE = 164 * 8 + 3 * 256;

@@ -1,5 +1,6 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
+import io.github.iree4j.nativeaccess.NativeScratch;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.ValueLayout;
 

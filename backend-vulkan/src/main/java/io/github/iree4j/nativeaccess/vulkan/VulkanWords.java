@@ -1,4 +1,4 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
 /**
  * The operations of a recording ({@link VulkanCommands#record}), each followed by its operands:

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.Effort;
 import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.hal.stream.StreamStorage;
-import io.github.iree4j.nativeaccess.VulkanWords;
+import io.github.iree4j.nativeaccess.vulkan.VulkanWords;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.nativeaccess.VulkanApi;
+import io.github.iree4j.nativeaccess.vulkan.VulkanApi;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 

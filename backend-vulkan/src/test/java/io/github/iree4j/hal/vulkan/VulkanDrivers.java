@@ -7,8 +7,8 @@ import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
-import io.github.iree4j.nativeaccess.VulkanApi;
-import io.github.iree4j.nativeaccess.VulkanHandle;
+import io.github.iree4j.nativeaccess.vulkan.VulkanApi;
+import io.github.iree4j.nativeaccess.vulkan.VulkanHandle;
 
 /** The Vulkan driver of this machine, for tests; without one they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
 public final class VulkanDrivers {

@@ -18,7 +18,7 @@ import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
-import io.github.iree4j.nativeaccess.FakeVulkan;
+import io.github.iree4j.nativeaccess.vulkan.FakeVulkan;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;

@@ -19,7 +19,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.lifetime.RefCounted;
-import io.github.iree4j.nativeaccess.VulkanFeature;
+import io.github.iree4j.nativeaccess.vulkan.VulkanFeature;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;

@@ -1,4 +1,4 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 

@@ -1,7 +1,7 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
-import static io.github.iree4j.nativeaccess.VulkanWords.COPY;
-import static io.github.iree4j.nativeaccess.VulkanWords.FILL;
+import static io.github.iree4j.nativeaccess.vulkan.VulkanWords.COPY;
+import static io.github.iree4j.nativeaccess.vulkan.VulkanWords.FILL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,4 +1,4 @@
-package io.github.iree4j.nativeaccess;
+package io.github.iree4j.nativeaccess.vulkan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -7,7 +7,7 @@ import io.github.iree4j.hal.contract.Capability;
 import io.github.iree4j.hal.contract.RandomGraphContract;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.MixedDevices;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;

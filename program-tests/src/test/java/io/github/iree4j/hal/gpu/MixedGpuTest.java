@@ -19,7 +19,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.MixedDevices;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.vulkan.VulkanDrivers;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -11,7 +11,7 @@ import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.MixedDevices;
 import io.github.iree4j.hal.vulkan.VulkanDrivers;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -20,7 +20,7 @@ import io.github.iree4j.hal.gpu.GpuDrivers;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.NothingWrong;
 import io.github.iree4j.hal.vulkan.VulkanDrivers;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;

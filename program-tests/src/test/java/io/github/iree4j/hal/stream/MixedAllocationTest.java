@@ -17,7 +17,7 @@ import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.NothingWrong;
 import io.github.iree4j.hal.vulkan.VulkanDrivers;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

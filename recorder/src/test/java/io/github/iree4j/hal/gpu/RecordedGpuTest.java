@@ -2,7 +2,7 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.hal.stream.RecordedStreams;
-import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -32,6 +32,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.modules.parameters;
     exports io.github.iree4j.nativeaccess to
             io.github.iree4j.backend.gpu,
+            io.github.iree4j.backend.stream,
             io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.status;
     exports io.github.iree4j.task;

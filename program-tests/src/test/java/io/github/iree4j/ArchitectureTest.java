@@ -101,7 +101,8 @@ class ArchitectureTest {
                             "hal.spi",
                             "hal.pool",
                             "frontier",
-                            "async")),
+                            "async",
+                            "nativeaccess")),
             // Recognises declarations that its shaders do not keep.
             entry(
                     "hal.vulkan",

@@ -6,13 +6,13 @@ import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Services;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.slf4j.LoggerFactory;
 
@@ -21,9 +21,7 @@ final class Drivers {
     private Drivers() {}
 
     static List<DriverProvider> all() {
-        return ServiceLoader.load(DriverProvider.class, Drivers.class.getClassLoader()).stream()
-                .map(ServiceLoader.Provider::get)
-                .toList();
+        return Services.of(DriverProvider.class);
     }
 
     /** Opens all devices of this machine, or no device. */

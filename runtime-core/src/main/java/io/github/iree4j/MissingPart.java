@@ -1,44 +1,79 @@
 package io.github.iree4j;
 
+import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.Loaders;
+import io.github.iree4j.hal.spi.DriverProvider;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The parts of this project that an application adds only if a program or a device needs the part. Safe from any thread. */
+/**
+ * The parts of this project that an application adds only if a program or a device needs the part: what to do when such a
+ * part is not found. Safe from any thread.
+ */
 public final class MissingPart {
-    private static final String GPU = "iree4j-backend-gpu";
     private static final String VMVX = "vmvx";
 
-    /** Artifacts by the beginning of what a program or a property asks for. */
-    private static final Map<String, String> ARTIFACTS =
-            Map.of("cuda", GPU, "hip", GPU, "rocm", GPU, "vulkan", "iree4j-backend-vulkan", VMVX, "iree4j-vmvx");
+    /**
+     * A part.
+     *
+     * @param artifact of group {@code io.github.iree4j}
+     * @param provider the class of the part's service
+     */
+    private record Part(String artifact, String provider) {}
+
+    /** Parts by the beginning of what a program or a property asks for. */
+    private static final Map<String, Part> PARTS = Map.of(
+            "local",
+            new Part("iree4j-runtime-core", "io.github.iree4j.hal.local.LocalDriverProvider"),
+            "cuda",
+            new Part("iree4j-backend-gpu", "io.github.iree4j.hal.gpu.CudaDriverProvider"),
+            "hip",
+            new Part("iree4j-backend-gpu", "io.github.iree4j.hal.gpu.HipDriverProvider"),
+            "rocm",
+            new Part("iree4j-backend-gpu", "io.github.iree4j.hal.gpu.HipDriverProvider"),
+            "vulkan",
+            new Part("iree4j-backend-vulkan", "io.github.iree4j.hal.vulkan.VulkanDriverProvider"),
+            VMVX,
+            new Part("iree4j-vmvx", "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"));
 
     private MissingPart() {}
 
     /**
-     * Returns the dependency that a target needs and that the application lacks.
+     * Returns the remedy for a target whose part is not found.
      *
      * @param target name of a driver, id or pattern of a device, format of executables, or name of an imported module, for
      *     example {@code vulkan}, {@code cuda:0}, {@code vmvx-bytecode-fb}
-     * @return group and artifact, for example {@code io.github.iree4j:iree4j-vmvx}; null when the part is installed, or when
-     *     no part of this project knows the target
+     * @return an instruction without a period, such as {@code add the dependency io.github.iree4j:iree4j-vmvx}; null when the
+     *     part is installed, or when no part of this project knows the target
      */
-    public static @Nullable String of(String target) {
-        return ARTIFACTS.entrySet().stream()
+    public static @Nullable String remedy(String target) {
+        return PARTS.entrySet().stream()
                 .filter(each -> isNamed(each.getKey(), target) && !isInstalled(each.getKey()))
-                .map(each -> "io.github.iree4j:" + each.getValue())
+                .map(each -> remedy(each.getKey(), each.getValue()))
                 .findFirst()
                 .orElse(null);
+    }
+
+    private static String remedy(String name, Part part) {
+        Class<?> service = name.equals(VMVX) ? ExecutableLoader.class : DriverProvider.class;
+        return isPresent(part.provider)
+                ? "keep the line '%s' in META-INF/services/%s, which is lost although the class is there: merge such files where jars are merged, and bind services where modules are linked"
+                        .formatted(part.provider, service.getName())
+                : "add the dependency io.github.iree4j:" + part.artifact;
+    }
+
+    private static boolean isPresent(String provider) {
+        return MissingPart.class.getClassLoader().getResource(provider.replace('.', '/') + ".class") != null;
     }
 
     /** The remedy as the end of a message; empty when no part is missing. */
     static String remedy(Iterable<String> targets) {
         for (String target : targets) {
-            String artifact = of(target);
-            if (artifact != null) {
-                return "; add the dependency " + artifact;
+            String remedy = remedy(target);
+            if (remedy != null) {
+                return "; " + remedy;
             }
         }
         return "";

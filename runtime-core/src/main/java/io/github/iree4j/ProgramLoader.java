@@ -20,6 +20,7 @@ import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Services;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.CallTracer;
@@ -37,7 +38,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -110,8 +110,11 @@ final class ProgramLoader {
             if (shared.name == null) {
                 return signature;
             }
-            boolean isOfLast = function.module().equals(modules().getLast());
-            return signature.named(shared.name + "." + (isOfLast ? function.name() : function.fullName()));
+            VmModule last = modules().getLast();
+            boolean isPlain = function.module().equals(last)
+                    && modules().stream()
+                            .noneMatch(each -> each.name().equals(shared.name) && !each.equals(last)); // its functions
+            return signature.named(shared.name + "." + (isPlain ? function.name() : function.fullName()));
         }
 
         /** The name of the program in messages. */
@@ -280,7 +283,7 @@ final class ProgramLoader {
             // Only programs compiled for inline execution import from these modules.
             addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
-            for (ModuleProvider each : ServiceLoader.load(ModuleProvider.class, ProgramLoader.class.getClassLoader())) {
+            for (ModuleProvider each : Services.of(ModuleProvider.class)) {
                 addIfWanted(linked, modules, each.name(), each::module);
             }
             linked.addAll(modules);

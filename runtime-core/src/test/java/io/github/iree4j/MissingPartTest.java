@@ -70,6 +70,6 @@ class MissingPartTest {
     @ParameterizedTest
     @ValueSource(strings = {"local", "embedded-elf-x86_64", "hal", "vulkanised"})
     void nothingIsMissingForTargetsOfTheCoreOrOfNobody(String target) {
-        assertThat(MissingPart.of(target)).isNull();
+        assertThat(MissingPart.remedy(target)).isNull();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.asm.VmAssembler;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -135,6 +136,32 @@ class ProgramTest extends ProgramFixture {
                     StatusCode.NOT_FOUND,
                     "program 'digits' has no function 'nothing'",
                     () -> program.function("nothing"));
+        }
+    }
+
+    @Test
+    void fullNamesAreFoundAgainWhereAModuleIsNamedLikeTheProgram() {
+        byte[][] modules = new byte[2][];
+        for (int i = 0; i < 2; i++) {
+            modules[i] = VmAssembler.assemble("""
+                    vm.module @%s version 0
+                    vm.export @number
+                    vm.func @number() -> (i32) {
+                    ^bb0:
+                      %%i0 = vm.const.i32 %d
+                      vm.return %%i0
+                    }
+                    """.formatted(i == 0 ? "adder" : "other", i + 1));
+        }
+        try (Program program = runtime.load(ProgramOptions.builder()
+                .module("first", modules[0])
+                .module("second", modules[1])
+                .consumer("adder")
+                .build())) {
+            assertThat(program.functions())
+                    .hasSize(2)
+                    .allSatisfy(each ->
+                            assertThat(program.function(each.fullName())).isSameAs(each));
         }
     }
 

@@ -153,6 +153,20 @@ public final class NativeLibrary {
         }
     }
 
+    /**
+     * Returns native memory as a segment: a restricted operation, which this package alone performs, so that native access
+     * is needed by one module alone.
+     *
+     * @param address of memory that is valid while the arena is open
+     * @param size in bytes
+     * @param arena limits the accesses
+     * @return the memory
+     */
+    @SuppressWarnings("restricted")
+    public static MemorySegment memory(long address, long size, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
+    }
+
     private static IreeException unfit(Class<?> methods, String reason, @Nullable Throwable cause) {
         return new IreeException(
                 StatusCode.UNAVAILABLE,

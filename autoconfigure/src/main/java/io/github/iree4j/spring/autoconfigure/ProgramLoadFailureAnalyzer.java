@@ -38,6 +38,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
 /**
  * Failure analyzer for modules that cannot be loaded: not found, compiled for another version or kind of device,
@@ -146,10 +147,10 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         String part = target == null ? null : missingPart(target);
         if (part != null) {
-            return "Add the dependency '%s'%s. Or compile the program for the devices that are configured, with the flags above."
+            return "%s%s. Or compile the program for the devices that are configured, with the flags above."
                     .formatted(
-                            part,
-                            part.endsWith("vmvx")
+                            StringUtils.capitalize(part),
+                            target.wanted().stream().anyMatch(each -> each.startsWith("vmvx"))
                                     ? ""
                                     : ", and name its device in 'iree.devices.<name>.uri' and '%s.devices'"
                                             .formatted(module));
@@ -179,9 +180,9 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Recompile the program with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
         }
         UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
-        String imported = unresolved == null ? null : MissingPart.of(unresolved.module());
+        String imported = unresolved == null ? null : MissingPart.remedy(unresolved.module());
         if (imported != null) {
-            return "Add the dependency '%s'.".formatted(imported);
+            return StringUtils.capitalize(imported) + ".";
         }
         if (unresolved != null && !unresolved.moduleIsThere() && failure.code() != StatusCode.INCOMPATIBLE) {
             return """
@@ -232,7 +233,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
 
     private static @Nullable String missingPart(UnsupportedTarget target) {
         return target.wanted().stream()
-                .map(MissingPart::of)
+                .map(MissingPart::remedy)
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);

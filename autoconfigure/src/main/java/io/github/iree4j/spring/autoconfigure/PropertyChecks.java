@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.StringUtils;
 
 /** Rejects properties with no effect or a wrong effect, naming each property. */
 final class PropertyChecks {
@@ -265,7 +266,7 @@ final class PropertyChecks {
                 return;
             }
         }
-        String part = MissingPart.of(name);
+        String part = MissingPart.remedy(name);
         throw invalid(
                 property,
                 value,
@@ -274,7 +275,7 @@ final class PropertyChecks {
                                 wanted,
                                 new TreeSet<>(properties.devices().keySet()),
                                 describe(drivers),
-                                part == null ? "" : " Add the dependency '%s'.".formatted(part)));
+                                part == null ? "" : " %s.".formatted(StringUtils.capitalize(part))));
     }
 
     private static String describe(List<DriverProvider> drivers) {

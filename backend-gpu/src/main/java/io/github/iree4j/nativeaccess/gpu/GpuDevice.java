@@ -1,6 +1,7 @@
 package io.github.iree4j.nativeaccess.gpu;
 
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.NativeScratch;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.Arena;
@@ -256,13 +257,12 @@ public final class GpuDevice extends Resource {
      * @return an image for this device
      * @throws IreeException UNIMPLEMENTED where the driver does not compile; or the driver's reason for a refusal
      */
-    @SuppressWarnings("restricted") // the driver's image
     public byte[] compile(MemorySegment text) {
         long[] linked = scratch.read(
                 (out, error) -> GpuShim.link(handle, text.address(), text.byteSize(), out, error),
                 out -> out.asSlice(0, 3L * Long.BYTES).toArray(ValueLayout.JAVA_LONG)); // handle, address, bytes
         try {
-            return MemorySegment.ofAddress(linked[1]).reinterpret(linked[2]).toArray(ValueLayout.JAVA_BYTE);
+            return NativeLibrary.memory(linked[1], linked[2], Arena.global()).toArray(ValueLayout.JAVA_BYTE);
         } finally {
             GpuShim.linkRelease(handle, linked[0]);
             Reference.reachabilityFence(text);

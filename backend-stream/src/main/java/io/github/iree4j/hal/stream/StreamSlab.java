@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.hal.pool.Slab;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -48,9 +49,8 @@ final class StreamSlab extends Slab {
     }
 
     /** Returns memory mapped by the driver, valid while the arena is open. */
-    @SuppressWarnings("restricted")
     static MemorySegment bytes(long address, long size, Arena arena) {
-        return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
+        return NativeLibrary.memory(address, size, arena);
     }
 
     MemoryKind kind() {

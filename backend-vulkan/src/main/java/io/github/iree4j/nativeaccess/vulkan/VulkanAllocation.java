@@ -1,8 +1,10 @@
 package io.github.iree4j.nativeaccess.vulkan;
 
 import io.github.iree4j.nativeaccess.EventDescriptor;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.NativeScratch;
 import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
@@ -67,9 +69,8 @@ public final class VulkanAllocation extends VulkanObject {
      *
      * @return all bytes, or null when not mapped
      */
-    @SuppressWarnings("restricted") // length as mapped
     public @Nullable MemorySegment memory() {
-        return host == 0 ? null : MemorySegment.ofAddress(host).reinterpret(size);
+        return host == 0 ? null : NativeLibrary.memory(host, size, Arena.global());
     }
 
     /**

@@ -4,23 +4,17 @@ import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.nativeaccess.CpuFeatures;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Services;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The loaders of a device, in order of preference. For backends; safe from any thread. */
 public final class Loaders {
-    private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
-
     /** Beginning of the format that a part outside of the core loads. */
     private static final String PORTABLE = "vmvx-";
 
@@ -38,18 +32,7 @@ public final class Loaders {
         List<ExecutableLoader> all = new ArrayList<>(first);
         all.add(ElfLoader.embedded());
         all.add(ElfLoader.bySystem());
-        Iterator<ExecutableLoader> found = ServiceLoader.load(ExecutableLoader.class, Loaders.class.getClassLoader())
-                .iterator();
-        while (true) {
-            try {
-                if (!found.hasNext()) {
-                    break;
-                }
-                all.add(found.next());
-            } catch (ServiceConfigurationError e) {
-                LOG.warn("an executable loader failed to load and is skipped", e);
-            }
-        }
+        all.addAll(Services.of(ExecutableLoader.class));
         this.loaders = List.copyOf(all);
     }
 

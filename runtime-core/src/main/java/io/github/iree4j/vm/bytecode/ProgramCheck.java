@@ -1,11 +1,11 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.status.Services;
 import java.util.List;
-import java.util.ServiceLoader;
 
 /**
  * Recognises likely faults of modules for a kind of device, in programs that load and run, but may compute wrong results.
- * Found by {@link ServiceLoader}; the constructor does nothing costly. Safe from any thread.
+ * Found by {@link java.util.ServiceLoader}; the constructor does nothing costly. Safe from any thread.
  */
 public interface ProgramCheck {
     /**
@@ -14,9 +14,7 @@ public interface ProgramCheck {
      * @return checks, in no particular order
      */
     static List<ProgramCheck> installed() {
-        return ServiceLoader.load(ProgramCheck.class, ProgramCheck.class.getClassLoader()).stream()
-                .map(ServiceLoader.Provider::get)
-                .toList();
+        return Services.of(ProgramCheck.class);
     }
 
     /**

@@ -36,20 +36,20 @@ class MissingPartsTests {
     @CsvSource({"vulkan, iree4j-backend-vulkan", "cuda:0, iree4j-backend-gpu", "hip, iree4j-backend-gpu"})
     void deviceWithoutDriverNamesTheDependency(String device, String artifact, CapturedOutput output) {
         failsToStart("iree.devices.gpu.uri=" + device);
-        assertThat(output).contains("Add the dependency 'io.github.iree4j:" + artifact + "'.");
+        assertThat(output).contains("Add the dependency io.github.iree4j:" + artifact + ".");
     }
 
     @Test
     void programOfPortableKernelsNamesTheDependency(CapturedOutput output) {
         failsToStart("iree.modules.product.location=file:../fixtures/modules/3.13.0/vmvx/simple_mul.vmfb");
-        assertThat(output).contains("Add the dependency 'io.github.iree4j:iree4j-vmvx'.");
+        assertThat(output).contains("Add the dependency io.github.iree4j:iree4j-vmvx.");
     }
 
     @Test
     void programOfShadersNamesTheDependencyAndTheProperties(CapturedOutput output) {
         failsToStart("iree.modules.product.location=file:../fixtures/modules/3.13.0/vulkan/simple_mul.vmfb");
         assertThat(output)
-                .contains("Add the dependency 'io.github.iree4j:iree4j-backend-vulkan', and name its device in"
+                .contains("Add the dependency io.github.iree4j:iree4j-backend-vulkan, and name its device in"
                         + " 'iree.devices.<name>.uri' and 'iree.modules.product.devices'.");
     }
 }

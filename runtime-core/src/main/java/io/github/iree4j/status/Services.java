@@ -1,0 +1,51 @@
+package io.github.iree4j.status;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The parts of the runtime that are found as services. A provider that cannot be created is skipped, with a warning once: a
+ * defect of a part is no reason for others to fail. For this project's own packages; safe from any thread.
+ */
+public final class Services {
+    /** Limit of defects of a service, against a loader that never ends. */
+    private static final int MOST = 100;
+
+    private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
+
+    private Services() {}
+
+    /**
+     * Returns the providers of a service that can be created.
+     *
+     * @param service a service that the descriptor of this module uses
+     * @return the providers, in the order of the class path
+     * @param <T> the service
+     */
+    public static <T> List<T> of(Class<T> service) {
+        List<T> providers = new ArrayList<>();
+        Iterator<T> found =
+                ServiceLoader.load(service, service.getClassLoader()).iterator();
+        for (int defects = 0; defects < MOST; ) {
+            try {
+                if (!found.hasNext()) {
+                    break;
+                }
+                providers.add(found.next());
+            } catch (ServiceConfigurationError | LinkageError e) {
+                defects++;
+                if (REPORTED.add(service.getName() + ": " + e)) {
+                    LoggerFactory.getLogger(Services.class)
+                            .warn("a part of the runtime ({}) cannot be used and is skipped", service.getName(), e);
+                }
+            }
+        }
+        return List.copyOf(providers);
+    }
+}

@@ -1,0 +1,100 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.vm.ModuleProvider;
+import io.github.iree4j.vm.bytecode.ProgramCheck;
+import java.io.File;
+import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Parts are found as services, in an application whose class path is not as it should be. */
+class BrokenPartsTest {
+    @TempDir
+    private Path directory;
+
+    /** A provider of nothing. */
+    public static final class Throwing {
+        public Throwing() {
+            throw new IllegalStateException("cannot be created");
+        }
+    }
+
+    /** An application of its own, with the classes of this one; may lack the lines of a service. */
+    private static final class Application extends URLClassLoader {
+        private final String hidden;
+
+        Application(List<URL> classPath, String hidden) {
+            super(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+            this.hidden = hidden;
+        }
+
+        @Override
+        public Enumeration<URL> getResources(String name) throws IOException {
+            return name.equals(hidden) ? Collections.emptyEnumeration() : super.getResources(name);
+        }
+
+        Object call(String type, String method, Object... values) throws ReflectiveOperationException {
+            Class<?>[] types = new Class<?>[values.length];
+            Arrays.fill(types, String.class);
+            return loadClass(type).getMethod(method, types).invoke(null, values);
+        }
+    }
+
+    private List<URL> classPath() throws MalformedURLException {
+        List<URL> all = new ArrayList<>();
+        all.add(directory.toUri().toURL());
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            all.add(Path.of(entry).toUri().toURL());
+        }
+        return all;
+    }
+
+    @Test
+    void partsThatCannotBeCreatedAreSkipped() throws Exception {
+        Path services = Files.createDirectories(directory.resolve("META-INF/services"));
+        for (Class<?> service :
+                List.of(DriverProvider.class, ExecutableLoader.class, ModuleProvider.class, ProgramCheck.class)) {
+            Files.writeString(
+                    services.resolve(service.getName()), "no.such.Provider\n" + Throwing.class.getName() + "\n");
+        }
+        try (Application application = new Application(classPath(), "")) {
+            assertThat((List<?>) application.call("io.github.iree4j.IreeRuntime", "drivers"))
+                    .singleElement()
+                    .satisfies(
+                            each -> assertThat(each.getClass().getSimpleName()).isEqualTo("LocalDriverProvider"));
+            AutoCloseable runtime = (AutoCloseable) application.call("io.github.iree4j.IreeRuntime", "create");
+            try (runtime) {
+                Path module = Fixtures.file("3.13.0/cpu/add.vmfb");
+                assertThatNoException()
+                        .isThrownBy(() -> ((AutoCloseable) runtime.getClass()
+                                        .getMethod("load", Path.class)
+                                        .invoke(runtime, module))
+                                .close());
+            }
+        }
+    }
+
+    @Test
+    void partWhoseServiceWasLostInAMergedJarIsReportedAsSuch() throws Exception {
+        String lost = "META-INF/services/" + DriverProvider.class.getName();
+        try (Application application = new Application(classPath(), lost)) {
+            assertThat((String) application.call("io.github.iree4j.MissingPart", "remedy", "local"))
+                    .contains("keep the line 'io.github.iree4j.hal.local.LocalDriverProvider' in " + lost);
+        }
+    }
+}

@@ -1,8 +1,5 @@
 package io.github.iree4j.sample;
 
-import io.github.iree4j.Results;
-import io.github.iree4j.Tensor;
-import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import java.util.ArrayList;
@@ -19,15 +16,14 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/digits")
 final class DigitsController {
 
-    private static final String FUNCTION = "digits.classify";
     private static final int PIXELS = 64;
     private static final float BRIGHTEST = 16;
 
-    private final InvocationService invocations;
+    private final Digits digits;
     private final Programs programs;
 
-    DigitsController(InvocationService invocations, Programs programs) {
-        this.invocations = invocations;
+    DigitsController(Digits digits, Programs programs) {
+        this.digits = digits;
         this.programs = programs;
     }
 
@@ -60,26 +56,23 @@ final class DigitsController {
     @PostMapping
     Answer read(@RequestBody Question question) {
         float[] pixels = pixels(question);
-        try (Tensor picture = Tensor.of(pixels, 1, PIXELS);
-                Results results = invocations.invoke(FUNCTION, picture)) {
-            float[] probabilities = results.tensor(0).toFloatArray();
-            int best = 0;
-            for (int digit = 1; digit < probabilities.length; digit++) {
-                if (probabilities[digit] > probabilities[best]) {
-                    best = digit;
-                }
+        float[] probabilities = digits.classify(new float[][] {pixels})[0];
+        int best = 0;
+        for (int digit = 1; digit < probabilities.length; digit++) {
+            if (probabilities[digit] > probabilities[best]) {
+                best = digit;
             }
-            return new Answer(best, probabilities, pixels);
         }
+        return new Answer(best, probabilities, pixels);
     }
 
     @GetMapping
     Reader reader() {
-        LoadedProgram digits = programs.find("digits").orElseThrow();
+        LoadedProgram program = programs.find("digits").orElseThrow();
         return new Reader(
-                digits.source().name(),
-                FUNCTION,
-                digits.program().devices().getFirst().id());
+                program.source().name(),
+                "digits.classify",
+                program.program().devices().getFirst().id());
     }
 
     private static float[] pixels(Question question) {

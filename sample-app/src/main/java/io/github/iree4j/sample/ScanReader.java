@@ -22,10 +22,10 @@ class ScanReader {
 
     private final IreeRuntime runtime;
     private final Scans scans;
-    private final Digits digits;
+    private final ScannedDigits digits;
     private final Duration limit;
 
-    ScanReader(IreeRuntime runtime, Scans scans, Digits digits, @Value("${scans.within:5s}") Duration limit) {
+    ScanReader(IreeRuntime runtime, Scans scans, ScannedDigits digits, @Value("${scans.within:5s}") Duration limit) {
         this.runtime = runtime;
         this.scans = scans;
         this.digits = digits;

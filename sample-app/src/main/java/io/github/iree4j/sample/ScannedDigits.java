@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** The second stage: pictures of 8x8 pixels become probabilities. */
 @IreeClient("digits")
-interface Digits {
+interface ScannedDigits {
 
     /**
      * Reads pictures.

@@ -158,8 +158,19 @@ class StartupFailureTests {
         fail("--iree.modules.classifier.location=" + text);
         assertThat(output)
                 .contains("Module 'classifier' could not be loaded from '%s'".formatted(text))
-                .contains("it is not a compiled module but a text: compile a program in MLIR with 'iree-compile'")
+                .contains(
+                        "it is not a compiled module but a text: if the text is MLIR, compile the program with 'iree-compile'")
                 .contains("Set 'iree.modules.classifier.location' to a compiled module (.vmfb)");
+    }
+
+    @Test
+    void pointerOfGitLfsIsReported(CapturedOutput output) throws IOException {
+        Path pointer = directory.resolve("classifier.vmfb");
+        Files.writeString(pointer, "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a");
+        fail("--iree.modules.classifier.location=" + pointer);
+        assertThat(output)
+                .contains(
+                        "Set 'iree.modules.classifier.location' to a compiled module (.vmfb): fetch the file itself with 'git lfs pull'.");
     }
 
     @Test

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detail of a failure to read a module, where the file is an input of IREE's compiler or of an importer, recognised by
- * the first bytes.
+ * Detail of a failure to read a module, where the file is an input of IREE's compiler or of an importer, or a failed
+ * download, recognised by the first bytes.
  *
  * @param kind the kind of file, with an article
  * @param remedy instruction to the user, as the rest of a sentence
@@ -20,6 +20,7 @@ public record UncompiledFile(String kind, String remedy) implements FailureDetai
     private static final int TEXT = 64; // bytes examined; the tables of a module have zeros earlier
     private static final String MODULE = "IREE";
     private static final int MODULE_AT = 8;
+    private static final String GIT_LFS = "version https://git-lfs";
     private static final String MLIR_BYTECODE = "ML\u00efR";
     private static final String TFLITE = "TFL3";
     private static final int TFLITE_AT = 4;
@@ -28,7 +29,7 @@ public record UncompiledFile(String kind, String remedy) implements FailureDetai
     /** Keys of the following fields: producer, its version, domain, graph, and operator sets. */
     private static final String ONNX_NEXT = "\u0012\u001a\":B";
 
-    /** Throws INVALID_ARGUMENT with this detail for an input of the compiler or an importer. */
+    /** Throws INVALID_ARGUMENT with this detail for a recognised file. */
     static void refuse(MemorySegment file) {
         UncompiledFile found = find(file);
         if (found != null) {
@@ -45,7 +46,7 @@ public record UncompiledFile(String kind, String remedy) implements FailureDetai
             return null;
         }
         if (isText(file)) {
-            return new UncompiledFile("a text", "compile a program in MLIR with 'iree-compile'");
+            return text(file);
         }
         if (isAt(file, 0, MLIR_BYTECODE)) {
             return new UncompiledFile("MLIR bytecode", "compile the program with 'iree-compile'");
@@ -55,6 +56,18 @@ public record UncompiledFile(String kind, String remedy) implements FailureDetai
         }
         boolean isOnnx = byteAt(file, 0) == ONNX_VERSION && ONNX_NEXT.indexOf(byteAt(file, 2)) >= 0;
         return isOnnx ? imported("an ONNX model", "iree-import-onnx") : null;
+    }
+
+    private static UncompiledFile text(MemorySegment file) {
+        if (isAt(file, 0, GIT_LFS)) {
+            return new UncompiledFile("a pointer of Git LFS", "fetch the file itself with 'git lfs pull'");
+        }
+        if (byteAt(file, 0) == '<') {
+            return new UncompiledFile(
+                    "an HTML or XML page",
+                    "download the file again, since the server may have sent a login page or an error");
+        }
+        return new UncompiledFile("a text", "if the text is MLIR, compile the program with 'iree-compile'");
     }
 
     private static UncompiledFile imported(String kind, String importer) {

@@ -265,7 +265,7 @@ class ModuleFileTest {
         assertRejected(
                 "module {\n}\n".getBytes(StandardCharsets.UTF_8),
                 StatusCode.INVALID_ARGUMENT,
-                "it is not a compiled module but a text: compile a program in MLIR with 'iree-compile'");
+                "it is not a compiled module but a text: if the text is MLIR, compile the program with 'iree-compile'");
         assertRejected(
                 "// Größe\r\nfunc.func @f() {\n\treturn\n}".getBytes(StandardCharsets.UTF_8),
                 StatusCode.INVALID_ARGUMENT,
@@ -282,6 +282,24 @@ class ModuleFileTest {
                 "\b\n\u0012\u0007pytorch\u001a\u00052.9.0:".getBytes(StandardCharsets.ISO_8859_1),
                 StatusCode.INVALID_ARGUMENT,
                 "but an ONNX model: convert the model with 'iree-import-onnx'");
+    }
+
+    @Test
+    void failedDownloadsAreRecognized() {
+        assertRejected(
+                "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a".getBytes(StandardCharsets.UTF_8),
+                StatusCode.INVALID_ARGUMENT,
+                "but a pointer of Git LFS: fetch the file itself with 'git lfs pull'");
+        for (String page : new String[] {"<!DOCTYPE html>\n<html>", "<?xml version=\"1.0\"?>\n<Error>"}) {
+            assertRejected(
+                    page.getBytes(StandardCharsets.UTF_8),
+                    StatusCode.INVALID_ARGUMENT,
+                    "but an HTML or XML page: download the file again");
+        }
+        assertRejected(
+                "{\"message\": \"Not Found\"}".getBytes(StandardCharsets.UTF_8),
+                StatusCode.INVALID_ARGUMENT,
+                "but a text: if the text is MLIR,");
     }
 
     @Test

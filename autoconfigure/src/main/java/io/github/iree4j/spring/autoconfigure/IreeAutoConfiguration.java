@@ -70,6 +70,7 @@ import org.springframework.util.StringUtils;
 @EnableConfigurationProperties({IreeProperties.class, IreeNativeProperties.class})
 @Import({
     IreeNamedBeansRegistrar.class,
+    IreeProgramAliases.class,
     StoppingServers.WebConfiguration.class,
     StoppingServers.TomcatConfiguration.class
 })

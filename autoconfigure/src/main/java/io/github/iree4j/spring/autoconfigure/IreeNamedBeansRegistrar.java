@@ -16,15 +16,14 @@ import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
-import org.springframework.util.StringUtils;
 
 /**
  * Registers a bean for each device, queue, pool and program of the properties, named like the properties
  * ({@code iree.modules.digits}) and qualified by the object's name ({@code digits}), and a bean for the first queue of
- * each device, qualified by the name of the device. Programs have aliases, such as {@code digitsProgram}, that match the
- * names of parameters without a qualifier; the other types have a primary bean, which Spring prefers to names. The beans
- * are lazy: unused beans cost nothing, and a user-defined runtime need not have the objects. Programs are looked up at each request for a bean; an injected program hands calls
- * to its replacement. Definitions are plain factory methods with arguments, for which ahead-of-time processing can
+ * each device, qualified by the name of the device. Programs have {@linkplain IreeProgramAliases aliases}; the other
+ * types have a primary bean, which Spring prefers to names. The beans are lazy: unused beans cost nothing, and a
+ * user-defined runtime need not have the objects. Programs are looked up at each request for a bean; an injected program
+ * hands calls to its replacement. Definitions are plain factory methods with arguments, for which ahead-of-time processing can
  * generate code.
  */
 final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
@@ -116,19 +115,6 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
         definition.setDestroyMethodName(""); // the runtime and the registry close these objects
         definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
         registry.registerBeanDefinition(beanName, definition);
-        String alias = parameterName(name, factoryMethod);
-        if (type == Program.class && !registry.isBeanNameInUse(alias)) {
-            registry.registerAlias(beanName, alias);
-        }
-    }
-
-    /** For example {@code miniLmProgram} for {@code mini-lm}. */
-    private static String parameterName(String name, String kind) {
-        StringBuilder parameter = new StringBuilder();
-        for (String word : (name + "-" + kind).split("[^\\p{Alnum}]+")) {
-            parameter.append(parameter.isEmpty() ? word : StringUtils.capitalize(word));
-        }
-        return parameter.toString();
     }
 
     /** Factory methods of the bean definitions. */

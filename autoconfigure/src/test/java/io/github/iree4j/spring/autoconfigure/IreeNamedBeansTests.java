@@ -26,6 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -82,6 +85,18 @@ class IreeNamedBeansTests {
                 .run(context -> {
                     assertThat(context.getBean("oneProgram")).isEqualTo("own");
                     assertThat(context.getBean(Program.class).name()).isEqualTo("adder");
+                });
+    }
+
+    @Test
+    void beansDefinedLaterKeepTheirNames(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withConfiguration(AutoConfigurations.of(Later.class))
+                .withPropertyValues("iree.modules.one.location=" + adder, "iree.modules.two.location=" + adder)
+                .run(context -> {
+                    assertThat(context.getBean("oneProgram")).isEqualTo("of an auto-configuration");
+                    assertThat(context.getBean("twoProgram")).isEqualTo("of a post-processor");
+                    assertThat(context.getBean("iree.modules.two")).isInstanceOf(Program.class);
                 });
     }
 
@@ -263,6 +278,20 @@ class IreeNamedBeansTests {
         @Bean(name = "iree.pools.slow", destroyMethod = "")
         Allocator pool(IreeRuntime runtime) {
             return runtime.device("fast").allocator();
+        }
+    }
+
+    @AutoConfiguration(after = IreeAutoConfiguration.class)
+    static class Later {
+        @Bean
+        String oneProgram() {
+            return "of an auto-configuration";
+        }
+
+        @Bean
+        static BeanDefinitionRegistryPostProcessor registering() {
+            return registry -> registry.registerBeanDefinition(
+                    "twoProgram", new RootBeanDefinition(String.class, () -> "of a post-processor"));
         }
     }
 

@@ -1,12 +1,17 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /**
  * Registers an alias for the bean of each program, such as {@code digitsProgram} for {@code iree.modules.digits}, that
- * matches the name of a parameter without a qualifier. Spring calls this class when all beans are defined: a bean
+ * matches the name of a parameter without a qualifier, unless the alias is another bean's name or fits several
+ * programs. Spring calls this class when all beans are defined: a bean
  * defined later under the name of an alias would end the start.
  */
 final class IreeProgramAliases implements BeanFactoryPostProcessor {
@@ -18,22 +23,27 @@ final class IreeProgramAliases implements BeanFactoryPostProcessor {
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+        Map<String, List<String>> programs = new LinkedHashMap<>();
         for (String bean : beans.getBeanDefinitionNames()) {
             if (bean.startsWith(PREFIX)) {
-                String alias = alias(bean.substring(PREFIX.length()));
-                if (!beans.containsBean(alias)) {
-                    beans.registerAlias(bean, alias);
-                }
+                programs.computeIfAbsent(words(bean.substring(PREFIX.length())), _ -> new ArrayList<>())
+                        .add(bean);
             }
         }
+        programs.forEach((words, named) -> {
+            String alias = words + "Program";
+            if (!words.isEmpty() && named.size() == 1 && !beans.containsBean(alias)) {
+                beans.registerAlias(named.getFirst(), alias);
+            }
+        });
     }
 
-    /** For example {@code miniLmProgram} for {@code mini-lm}. */
-    private static String alias(String program) {
-        StringBuilder alias = new StringBuilder();
-        for (String word : (program + "-program").split("[^\\p{Alnum}]+")) {
-            alias.append(alias.isEmpty() ? word : StringUtils.capitalize(word));
+    /** For example {@code miniLm} for {@code mini-lm}; empty for a name without letters and digits. */
+    private static String words(String program) {
+        StringBuilder words = new StringBuilder();
+        for (String word : program.split("[^\\p{L}\\p{M}\\p{N}]+")) {
+            words.append(words.isEmpty() ? word : StringUtils.capitalize(word));
         }
-        return alias.toString();
+        return words.toString();
     }
 }

@@ -101,6 +101,29 @@ class IreeNamedBeansTests {
     }
 
     @Test
+    void namesOfParametersKeepLettersOfEveryScript(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withPropertyValues("iree.modules[größe].location=" + adder, "iree.modules[模型].location=" + adder)
+                .run(context -> {
+                    assertThat(context.getAliases("iree.modules.größe")).containsExactly("größeProgram");
+                    assertThat(context.getAliases("iree.modules.模型")).containsExactly("模型Program");
+                });
+    }
+
+    @Test
+    void ambiguousNamesOfParametersChooseNoProgram(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withPropertyValues(
+                        "iree.modules.mini-lm.location=" + adder,
+                        "iree.modules[mini.lm].location=" + adder,
+                        "iree.modules[_].location=" + adder)
+                .run(context -> {
+                    assertThat(context).hasNotFailed().doesNotHaveBean("miniLmProgram");
+                    assertThat(context.getAliases("iree.modules._")).isEmpty();
+                });
+    }
+
+    @Test
     void programsAreInjectedByNameAndLoadedLazily(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues(

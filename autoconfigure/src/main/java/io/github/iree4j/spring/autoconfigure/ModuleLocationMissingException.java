@@ -1,18 +1,33 @@
 package io.github.iree4j.spring.autoconfigure;
 
-/** Thrown when a module is configured without a location. */
+/** Thrown when a module, or a version of a module, is configured without a location. */
 final class ModuleLocationMissingException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final String module;
+    private final String property;
 
-    ModuleLocationMissingException(String module) {
-        super("property 'iree.modules.%s.location' is not set".formatted(module));
+    private ModuleLocationMissingException(String module, String prefix) {
+        super("property '%s.location' is not set".formatted(prefix));
         this.module = module;
+        this.property = prefix + ".location";
+    }
+
+    static ModuleLocationMissingException of(String module) {
+        return new ModuleLocationMissingException(module, RenamedProperties.below("iree.modules", module));
+    }
+
+    static ModuleLocationMissingException of(String module, String version) {
+        String versions = RenamedProperties.below("iree.modules", module) + ".versions";
+        return new ModuleLocationMissingException(module, RenamedProperties.below(versions, version));
     }
 
     String module() {
         return module;
+    }
+
+    String property() {
+        return property;
     }
 }

@@ -13,8 +13,8 @@ final class ModuleLocationMissingFailureAnalyzer extends AbstractFailureAnalyzer
     protected FailureAnalysis analyze(Throwable rootFailure, ModuleLocationMissingException cause) {
         return new FailureAnalysis(
                 "Module '%s' is configured, but %s.".formatted(cause.module(), cause.getMessage()),
-                "Set 'iree.modules.%s.location' to the module file, for example 'classpath:%s.vmfb' or a path."
-                        .formatted(cause.module(), cause.module()),
+                "Set '%s' to the module file, for example 'classpath:%s.vmfb' or a path."
+                        .formatted(cause.property(), cause.module()),
                 cause);
     }
 }

@@ -102,7 +102,9 @@ final class ProgramSources {
             Map<String, List<String>> parameters,
             List<Variants> variants) {
         if (location == null || location.isBlank()) {
-            throw new ModuleLocationMissingException(name + (prefix.isEmpty() ? "" : ".versions." + version));
+            throw prefix.isEmpty()
+                    ? ModuleLocationMissingException.of(name)
+                    : ModuleLocationMissingException.of(name, version);
         }
         String key = "iree.modules." + name + ".";
         try {

@@ -89,17 +89,12 @@ final class RenamedProperties implements EnvironmentPostProcessor {
             return keys;
         }
 
-        /** Returns the name in this release; keys with characters not allowed in names are in brackets. */
+        /** Returns the name in this release. */
         ConfigurationPropertyName renamed(String[] keys) {
-            StringBuilder all = new StringBuilder();
+            String all = "";
             int next = 0;
             for (String element : String.valueOf(replacement).split("\\.")) {
-                String own = element.equals("*") ? keys[next++] : element;
-                if (own.indexOf('.') < 0 && ConfigurationPropertyName.isValid(own)) {
-                    all.append(all.isEmpty() ? "" : ".").append(own);
-                } else {
-                    all.append('[').append(own).append(']');
-                }
+                all = all.isEmpty() ? element : below(all, element.equals("*") ? keys[next++] : element);
             }
             return ConfigurationPropertyName.of(all);
         }
@@ -119,6 +114,13 @@ final class RenamedProperties implements EnvironmentPostProcessor {
 
     private static Former removed(String name, String reason) {
         return new Former(name, null, reason);
+    }
+
+    /** Returns a longer name; an element with characters not allowed in names is in brackets. */
+    static String below(String name, String element) {
+        return element.indexOf('.') < 0 && ConfigurationPropertyName.isValid(element)
+                ? name + "." + element
+                : "%s[%s]".formatted(name, element);
     }
 
     /** Returns the name in this release of a property, for a former name the replacement; empty for a removed property. */

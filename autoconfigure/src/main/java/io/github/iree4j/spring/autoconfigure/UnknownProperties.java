@@ -170,7 +170,7 @@ final class UnknownProperties {
         unknown.values().forEach(log::warn);
         for (ConfigurationPropertyName name : unknown.keySet()) {
             if (MODULES.isAncestorOf(name) && !modules.contains(name.getElement(2, Form.ORIGINAL))) {
-                throw new ModuleLocationMissingException(name.getElement(2, Form.ORIGINAL));
+                throw ModuleLocationMissingException.of(name.getElement(2, Form.ORIGINAL));
             }
         }
     }

@@ -68,6 +68,14 @@ class StartupFailureTests {
     }
 
     @Test
+    void missingLocationOfANameWithDotsIsReportedInBrackets(CapturedOutput output) {
+        fail("--iree.modules[a.b].locaton=b.vmfb");
+        assertThat(output)
+                .contains("Module 'a.b' is configured, but property 'iree.modules[a.b].location' is not set")
+                .contains("Set 'iree.modules[a.b].location' to the module file");
+    }
+
+    @Test
     void missingArchiveIsReportedWithItsScope(CapturedOutput output) throws IOException {
         fail(
                 "--iree.modules.adding.location=" + TestModules.adder(directory),

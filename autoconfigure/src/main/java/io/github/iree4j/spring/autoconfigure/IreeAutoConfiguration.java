@@ -165,8 +165,7 @@ public final class IreeAutoConfiguration {
         if (nativeCode.libraryPath() != null) {
             requireLoadable(nativeCode.libraryPath());
         }
-        new UnknownProperties(getClass().getClassLoader())
-                .warn(environment, properties.modules().keySet());
+        new UnknownProperties(getClass().getClassLoader()).warn(environment, properties.modules());
         PropertyChecks checks = new PropertyChecks(properties);
         checks.devices();
         checks.warn();

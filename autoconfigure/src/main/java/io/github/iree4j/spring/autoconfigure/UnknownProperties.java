@@ -26,8 +26,9 @@ import org.springframework.core.env.StandardEnvironment;
 
 /**
  * Warns of nonexistent properties below {@code iree}, such as misspelled properties, which Spring Boot ignores.
- * Existing properties are in the configuration metadata of the class path. The environment variables and system
- * properties of the process are not examined: some variables of the runtime and of IREE itself share the prefix.
+ * Existing properties are in the configuration metadata of the class path. System properties are examined below
+ * {@code iree.modules} only, because some of the runtime and of IREE itself share the prefix {@code iree}; environment
+ * variables are not examined, because a variable does not tell the dashes of a name from the dots.
  */
 final class UnknownProperties {
 
@@ -36,9 +37,6 @@ final class UnknownProperties {
     private static final String METADATA = "META-INF/spring-configuration-metadata.json";
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("iree");
     private static final ConfigurationPropertyName MODULES = PREFIX.append("modules");
-    private static final Set<String> OF_THE_PROCESS = Set.of(
-            StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-            StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 
     private final ClassLoader loader;
 
@@ -96,10 +94,13 @@ final class UnknownProperties {
     private Map<ConfigurationPropertyName, String> unknown(Environment environment) {
         Set<ConfigurationPropertyName> given = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            boolean ofTheProcess = source.getUnderlyingSource() instanceof PropertySource<?> underlying
-                    && OF_THE_PROCESS.contains(underlying.getName());
-            if (!ofTheProcess && source instanceof IterableConfigurationPropertySource names) {
-                names.stream().filter(PREFIX::isAncestorOf).forEach(given::add);
+            String kind =
+                    source.getUnderlyingSource() instanceof PropertySource<?> underlying ? underlying.getName() : "";
+            if (!kind.equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME)
+                    && source instanceof IterableConfigurationPropertySource names) {
+                boolean ofTheProcess = kind.equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+                ConfigurationPropertyName prefix = ofTheProcess ? MODULES : PREFIX;
+                names.stream().filter(prefix::isAncestorOf).forEach(given::add);
             }
         }
         Map<ConfigurationPropertyName, String> unknown = new LinkedHashMap<>();
@@ -162,15 +163,30 @@ final class UnknownProperties {
     /**
      * Warns of each nonexistent property.
      *
-     * @param modules the names of modules with existing properties
-     * @throws ModuleLocationMissingException for a module with nonexistent properties only, which would not exist
+     * @param modules the modules with existing properties, by name
+     * @throws ModuleLocationMissingException for a module or version with nonexistent properties only, which would not
+     *     exist
      */
-    void warn(Environment environment, Set<String> modules) {
+    void warn(Environment environment, Map<String, IreeProperties.Module> modules) {
         Map<ConfigurationPropertyName, String> unknown = unknown(environment);
         unknown.values().forEach(log::warn);
         for (ConfigurationPropertyName name : unknown.keySet()) {
-            if (MODULES.isAncestorOf(name) && !modules.contains(name.getElement(2, Form.ORIGINAL))) {
-                throw ModuleLocationMissingException.of(name.getElement(2, Form.ORIGINAL));
+            if (MODULES.isAncestorOf(name)) {
+                requireKnown(name, modules);
+            }
+        }
+    }
+
+    private static void requireKnown(ConfigurationPropertyName name, Map<String, IreeProperties.Module> modules) {
+        String module = name.getElement(2, Form.ORIGINAL);
+        IreeProperties.Module known = modules.get(module);
+        if (known == null) {
+            throw ModuleLocationMissingException.of(module);
+        }
+        if (name.getNumberOfElements() > 4 && name.getElement(3, Form.UNIFORM).equals("versions")) {
+            String version = name.getElement(4, Form.ORIGINAL);
+            if (!known.versions().containsKey(version)) {
+                throw ModuleLocationMissingException.of(module, version);
             }
         }
     }

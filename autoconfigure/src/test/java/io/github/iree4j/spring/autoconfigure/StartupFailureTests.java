@@ -76,6 +76,29 @@ class StartupFailureTests {
     }
 
     @Test
+    void versionWhoseOnlyPropertyIsMisspelledIsReported(CapturedOutput output) throws IOException {
+        fail(
+                "--iree.modules.adding.location=" + TestModules.adder(directory),
+                "--iree.modules.adding.versions.2.locaton=adding-2.vmfb");
+        assertThat(output)
+                .contains("property 'iree.modules.adding.versions.2.locaton' does not exist and has no effect")
+                .contains("property 'iree.modules.adding.versions.2.location' is not set");
+    }
+
+    @Test
+    void misspelledSystemPropertyOfAModuleIsReported(CapturedOutput output) {
+        System.setProperty("iree.modules.classifier.locaton", "classifier.vmfb");
+        try {
+            fail();
+        } finally {
+            System.clearProperty("iree.modules.classifier.locaton");
+        }
+        assertThat(output)
+                .contains("property 'iree.modules.classifier.locaton' does not exist and has no effect")
+                .contains("property 'iree.modules.classifier.location' is not set");
+    }
+
+    @Test
     void missingArchiveIsReportedWithItsScope(CapturedOutput output) throws IOException {
         fail(
                 "--iree.modules.adding.location=" + TestModules.adder(directory),

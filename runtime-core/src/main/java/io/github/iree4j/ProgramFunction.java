@@ -151,8 +151,14 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *
      * @param inputs the array; not copied
      * @return the inputs, one for each argument of the function
+     * @throws IreeException INVALID_ARGUMENT when the array is null, as Java passes a null without a type
      */
     public static @Nullable Object[] inputs(@Nullable Object[] inputs) {
+        if (inputs == null) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the array of inputs is null; pass 'new Object[0]' for no inputs, and '(Object) null' for a null reference");
+        }
         return inputs.getClass().getComponentType().isArray() ? new Object[] {inputs} : inputs;
     }
 

@@ -81,6 +81,24 @@ class ProgramTest extends ProgramFixture {
         }
     }
 
+    @Test
+    void anArrayOfInputsThatIsNullIsRefusedByEveryKindOfCall() {
+        try (Program program = program()) {
+            ProgramFunction same = program.function("same");
+            Object[] none = null; // as Java passes null to a variable number of arguments
+            assertFails(StatusCode.INVALID_ARGUMENT, "the array of inputs is null", () -> same.invoke(none));
+            assertFails(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the array of inputs is null",
+                    () -> same.invokeWithin(Duration.ofMinutes(5), none));
+            assertFails(StatusCode.INVALID_ARGUMENT, "the array of inputs is null", () -> same.invokeAsync(none));
+            assertFails(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the array of inputs is null",
+                    () -> same.call(CallOptions.DEFAULTS, none));
+        }
+    }
+
     private static String read(Results results) {
         try (results) {
             return results.tensor(0).toString();

@@ -168,7 +168,7 @@ public final class IreeAutoConfiguration {
         new UnknownProperties(getClass().getClassLoader()).warn(environment, properties.modules());
         PropertyChecks checks = new PropertyChecks(properties);
         checks.devices();
-        checks.warn();
+        checks.warn(environment);
         StopTimes times = StopTimes.of(environment);
         checks.warnOfDraining(
                 times,

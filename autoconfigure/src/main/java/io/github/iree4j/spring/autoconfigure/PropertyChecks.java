@@ -17,7 +17,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /** Rejects properties with no effect or a wrong effect, naming each property. */
@@ -124,17 +126,18 @@ final class PropertyChecks {
     }
 
     /** Warns of properties without effect in combination with others, as may occur in configurations shared by several applications. */
-    void warn() {
+    void warn(Environment environment) {
         IreeProperties.Recorder recorder = properties.recorder();
         if (recorder.file() != null && !recorder.enabled()) {
             log.warn(
                     "'iree.recorder.file={}' has no effect: nothing is recorded; set 'iree.recorder.enabled=true', or remove it",
                     recorder.file());
         }
-        warnOfHaste("iree.invocation.timeout", properties.invocation().timeout());
-        warnOfHaste("iree.loading.timeout", properties.loading().timeout());
+        Binder given = Binder.get(environment);
+        warnOfHaste(given, "iree.invocation.timeout", properties.invocation().timeout());
+        warnOfHaste(given, "iree.loading.timeout", properties.loading().timeout());
         properties.modules().forEach((name, module) -> {
-            warnOfHaste("iree.modules." + name + ".timeout", module.timeout());
+            warnOfHaste(given, RenamedProperties.below("iree.modules", name) + ".timeout", module.timeout());
             Set<String> devices = Set.copyOf(properties.devicesOf(module));
             if (module.placement() == Placement.LEAST_LOADED && devices.size() < 2) {
                 log.warn(
@@ -146,14 +149,17 @@ final class PropertyChecks {
         });
     }
 
-    /** Warns of a limit that was probably meant in seconds. */
-    private static void warnOfHaste(String property, @Nullable Duration limit) {
-        if (limit != null && limit.isPositive() && limit.compareTo(HASTE) < 0) {
+    /** Warns of a limit given without a unit that was probably meant in seconds. */
+    private static void warnOfHaste(Binder given, String property, @Nullable Duration limit) {
+        if (limit != null
+                && limit.isPositive()
+                && limit.compareTo(HASTE) < 0
+                && given.bind(property, String.class).orElse("").matches("[0-9]+")) {
             log.warn(
                     "'{}' is {} ms; a number without a unit is milliseconds, and '{}s' is seconds",
                     property,
                     limit.toMillis(),
-                    Math.max(1, limit.toMillis()));
+                    limit.toMillis());
         }
     }
 

@@ -489,7 +489,7 @@ class InvalidPropertiesTests {
         runner.withPropertyValues(
                         "iree.invocation.timeout=5",
                         "iree.modules.adder.location=" + TestModules.adder(directory),
-                        "iree.modules.adder.timeout=10ms")
+                        "iree.modules.adder.timeout=500us")
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .contains(

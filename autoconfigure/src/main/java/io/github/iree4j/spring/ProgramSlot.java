@@ -17,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,7 @@ final class ProgramSlot {
     private final ReentrantLock lock = new ReentrantLock(true);
 
     private volatile @Nullable LoadedProgram loaded;
+    private volatile @Nullable LoadedProgram next; // written under lock: a program from its checks until loaded
     // Written under the monitor, which is held only for this field and the next three.
     private volatile ProgramStatus status;
     private @Nullable Report loading;
@@ -271,7 +273,14 @@ final class ProgramSlot {
             LoadedProgram fresh;
             Report report = new Report(source);
             try {
-                fresh = checked(programs.open(source, report, copy, report::requireNoUnload), report);
+                fresh = programs.open(source, report, copy, report::requireNoUnload);
+                check(fresh, () -> {
+                    programs.requireServing(source);
+                    programs.check(fresh);
+                    if (report.ends() != Unload.NONE) { // a load does not always end when cancelled
+                        throw report.cancelled();
+                    }
+                });
             } catch (RuntimeException | Error e) {
                 if (report.ends() == Unload.LEFT) {
                     unloadLocked();
@@ -292,6 +301,7 @@ final class ProgramSlot {
             }
             return fresh;
         } finally {
+            next = null;
             lock.unlock();
         }
     }
@@ -307,27 +317,37 @@ final class ProgramSlot {
                 : null;
     }
 
-    private LoadedProgram checked(LoadedProgram fresh, Report report) {
+    private void check(LoadedProgram fresh, Runnable checks) {
+        next = fresh;
         try {
-            programs.requireServing(fresh.source());
-            programs.check(fresh);
-            if (report.ends() != Unload.NONE) { // a load does not always end when cancelled
-                throw report.cancelled();
-            }
-            return fresh;
+            checks.run();
         } catch (RuntimeException e) {
             fresh.instances().forEach(Program::close);
             throw new ProgramLoadException(fresh.source(), e);
         }
     }
 
+    /** Checks the loaded program, and a program about to be loaded whose checks may have begun without this check. */
+    void check(Consumer<? super LoadedProgram> added) {
+        LoadedProgram soon = next; // read first: no longer the next program once loaded
+        LoadedProgram now = loaded;
+        if (soon != null && soon != now) {
+            added.accept(soon);
+        }
+        if (now != null) {
+            added.accept(now);
+        }
+    }
+
     /** Takes over a program loaded elsewhere; replaces the current program, if any. */
-    void register(LoadedProgram fresh) {
+    LoadedProgram register(LoadedProgram fresh) {
         lock.lock();
         try {
-            programs.check(fresh);
+            check(fresh, () -> programs.check(fresh));
             become(fresh.source(), fresh, Duration.ZERO);
+            return fresh;
         } finally {
+            next = null;
             lock.unlock();
         }
     }

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ResourceLoader;
 
@@ -235,18 +236,20 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Adds a check required of every program from now on; already loaded programs are checked now.
+     * Adds a check required of every program from now on; all versions of already loaded programs are checked now.
      *
      * @param check called with a program before the program replaces another and serves calls, on the loading thread;
      *     throws when the program does not fit the configuration. Loading then fails with the thrown exception as the
      *     cause, and the program is closed
-     * @throws RuntimeException the exception of the check for an already loaded program; the check is added
-     *     nevertheless
+     * @throws RuntimeException the exception of the check for an already loaded program; the check is not added
      */
     public void addCheck(Consumer<? super LoadedProgram> check) {
         checks.add(check);
-        for (LoadedProgram loaded : all()) {
-            check.accept(loaded);
+        try {
+            programs.all().forEach(slot -> slot.check(check));
+        } catch (RuntimeException | Error e) {
+            checks.remove(check);
+            throw e;
         }
     }
 
@@ -301,9 +304,13 @@ public final class Programs implements AutoCloseable {
     }
 
     private LoadedProgram load(ProgramSource source, boolean copy) {
-        boolean isNew = find(source.name(), source.version()).isEmpty();
+        return put(source, slot -> slot.load(source, copy));
+    }
+
+    private LoadedProgram put(ProgramSource source, Function<ProgramSlot, LoadedProgram> putting) {
+        boolean isNew = programs.find(source.name(), source.version()) == null;
         try {
-            return slot(source).load(source, copy);
+            return putting.apply(slot(source));
         } catch (RuntimeException | Error e) {
             if (isNew) {
                 forget(source.name(), source.version()); // the caller receives the failure
@@ -319,10 +326,11 @@ public final class Programs implements AutoCloseable {
      * @param source the program's name and version; the location is informational
      * @param program the program, closed by this registry from now on
      * @return the program
+     * @throws ProgramLoadException when a check refuses the program, which is then closed; an earlier program of the
+     *     same name and version stays loaded
      */
     public LoadedProgram register(ProgramSource source, Program program) {
-        LoadedProgram fresh = new LoadedProgram(source, List.of(program));
-        slot(source).register(fresh);
+        LoadedProgram fresh = put(source, slot -> slot.register(new LoadedProgram(source, List.of(program))));
         if (closed) { // close() may have missed the program
             forget(source.name(), source.version());
         }

@@ -337,6 +337,56 @@ class ProgramsTests {
         assertThat(next("counter")).isEqualTo(1);
     }
 
+    @Test
+    void aRefusedProgramIsClosedAndLeavesNoTrace() {
+        programs.load(ProgramSource.of("counter", counter));
+        programs.define(ProgramSource.of("lazy", counter));
+        programs.addCheck(loaded -> {
+            if (loaded.source().location().equals("memory")) {
+                throw new IllegalArgumentException("misfit");
+            }
+        });
+        List<ProgramStatus> before = programs.statuses();
+        for (ProgramSource source : List.of(
+                ProgramSource.of("fresh", "memory"),
+                ProgramSource.builder("counter", "memory").version("9").build(),
+                ProgramSource.of("lazy", "memory"),
+                ProgramSource.of("counter", "memory"))) {
+            Program program = runtime.load(directory.resolve("counter.vmfb"));
+            assertThatExceptionOfType(ProgramLoadException.class)
+                    .isThrownBy(() -> programs.register(source, program))
+                    .havingCause()
+                    .withMessage("misfit");
+            assertThat(program.isClosed()).isTrue();
+            assertThat(programs.statuses()).isEqualTo(before);
+        }
+        assertThat(next("counter")).isEqualTo(1);
+    }
+
+    @Test
+    void aCheckAddedWhileOthersCheckAProgramSeesTheProgram() {
+        List<String> seen = new ArrayList<>();
+        programs.addCheck(loading -> {
+            if (seen.isEmpty()) {
+                programs.addCheck(loaded -> seen.add(loaded.source().name()));
+            }
+        });
+        programs.load(ProgramSource.of("counter", counter));
+        assertThat(seen).containsExactly("counter");
+        programs.register(ProgramSource.of("other", "memory"), runtime.load(directory.resolve("counter.vmfb")));
+        assertThat(seen).containsExactly("counter", "other");
+    }
+
+    @Test
+    void aCheckThatFailsIsNotAdded() {
+        programs.load(ProgramSource.of("counter", counter));
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> programs.addCheck(loaded -> {
+                    throw new IllegalStateException("misfit");
+                }));
+        programs.load("counter", null);
+    }
+
     private String version(String name, String version) {
         return programs.locate(name + ".next", version, null).program().source().version();
     }

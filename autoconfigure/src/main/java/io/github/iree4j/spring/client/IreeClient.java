@@ -30,8 +30,9 @@ import java.lang.annotation.Target;
  * method return immediately.
  *
  * <p><b>Checks.</b> A bean is created when a client is injected: startup then fails for an unsupported signature, an
- * unknown program, and a program without the functions, or with other numbers of arguments or results. A program loaded
- * later, or again, is checked while loading. In scripted tests, programs are not checked.
+ * unknown program or version, and a program without the functions, or with other numbers of arguments or results. A
+ * program loaded later, or again, is checked while loading. A client without a version is checked against the latest
+ * known version only. In scripted tests, programs are not checked.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -34,8 +35,9 @@ public final class IreeClientFactory {
      *
      * @param invocations makes the calls
      * @param placeholders resolves placeholders in the texts of the annotations
-     * @param programs requires of each client that its program is known, and of each program that is loaded from then
-     *     on, or was loaded before, that it has the functions of the client; null to leave all to the calls
+     * @param programs requires of each client that the program and version are known, and of each program that is
+     *     loaded from then on, or was loaded before, the functions of the client: a client without a version requires
+     *     the functions of the latest known version only; null to leave all to the calls
      */
     public IreeClientFactory(
             InvocationOperations invocations, StringValueResolver placeholders, @Nullable Programs programs) {
@@ -69,11 +71,11 @@ public final class IreeClientFactory {
             }
         }
         if (programs != null) {
-            require(programs, type, program);
+            require(programs, type, program, version);
             programs.addCheck(loaded -> {
                 ProgramSource source = loaded.source();
                 if (source.name().equals(program)
-                        && (version.isEmpty() || source.version().equals(version))) {
+                        && source.version().equals(version.isEmpty() ? latest(programs, program) : version)) {
                     methods.values().forEach(method -> method.check(loaded));
                 }
             });
@@ -108,8 +110,21 @@ public final class IreeClientFactory {
         }
     }
 
-    private static void require(Programs programs, Class<?> type, String program) {
-        if (programs.versions(program).isEmpty()) {
+    /** The latest known version, loaded or not. Whether calls ever go to an earlier version is unknown. */
+    private static @Nullable String latest(Programs programs, String program) {
+        List<String> versions = versions(programs, program);
+        return versions.isEmpty() ? null : versions.getFirst();
+    }
+
+    private static List<String> versions(Programs programs, String program) {
+        return programs.versions(program).stream()
+                .map(status -> status.source().version())
+                .toList();
+    }
+
+    private static void require(Programs programs, Class<?> type, String program, String version) {
+        List<String> versions = versions(programs, program);
+        if (versions.isEmpty()) {
             throw new IreeClientException(
                     "@IreeClient '%s' calls program '%s', which does not exist; there are %s"
                             .formatted(
@@ -121,6 +136,14 @@ public final class IreeClientFactory {
                                             .toList()),
                     "Set 'iree.modules.%s.location', or correct the name in the annotation. A program that the application defines itself must be defined ('Programs.define') before the client is injected."
                             .formatted(program),
+                    null);
+        }
+        if (!version.isEmpty() && !versions.contains(version)) {
+            throw new IreeClientException(
+                    "@IreeClient '%s' calls version '%s' of program '%s', which does not exist; there are %s"
+                            .formatted(type.getName(), version, program, versions),
+                    "Set 'iree.modules.%s.versions.%s.location', or correct the version in the annotation."
+                            .formatted(program, version),
                     null);
         }
     }

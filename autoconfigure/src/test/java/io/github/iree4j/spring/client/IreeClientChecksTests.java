@@ -22,6 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -87,6 +88,21 @@ class IreeClientChecksTests {
         int sum(int a, int b);
     }
 
+    @IreeClient(value = "adder", version = "1")
+    interface Doubling {
+        int main(int a);
+    }
+
+    @IreeClient(value = "adder", version = "1")
+    interface AddingOne {
+        int add(int a, int b);
+    }
+
+    @IreeClient(value = "adder", version = "7")
+    interface Seventh {
+        int add(int a, int b);
+    }
+
     @TempDir
     private Path directory;
 
@@ -145,6 +161,64 @@ class IreeClientChecksTests {
                         .havingCause()
                         .isInstanceOf(IreeClientException.class)
                         .withMessageContaining((String) misfit.getLast()));
+    }
+
+    private ApplicationContextRunner versions(Class<?> client, String load) throws Exception {
+        return runner(client)
+                .withPropertyValues(
+                        "iree.modules.adder.version=2",
+                        "iree.modules.adder.versions.1.location=" + TestModules.twofold(directory),
+                        "iree.modules.adder.load=" + load);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"eager", "lazy"})
+    void aVersionIsRefusedOnlyByClientsWhoseCallsGoThere(String load) throws Exception {
+        versions(Adder.class, load)
+                .withBean("pinned", IreeClientFactoryBean.class, Doubling.class)
+                .run(context -> {
+                    Adder latest = context.getBean(Adder.class);
+                    assertThat(context.getBean(Doubling.class).main(4)).isEqualTo(8);
+                    assertThat(context.getBean(Programs.class)
+                                    .load("adder", "1")
+                                    .source()
+                                    .version())
+                            .isEqualTo("1");
+                    context.getBean(Programs.class).load("adder", "2");
+                    assertThat(latest.add(1, 2)).isEqualTo(3);
+                    Files.copy(
+                            TestModules.twofold(directory),
+                            directory.resolve("adder.vmfb"),
+                            StandardCopyOption.REPLACE_EXISTING);
+                    assertThatExceptionOfType(ProgramLoadException.class)
+                            .isThrownBy(() -> context.getBean(Programs.class).load("adder", "2"))
+                            .withMessageContaining("calls 'adder.add', and the program has no such function");
+                });
+    }
+
+    @Test
+    void aClientOfAVersionIsCheckedAgainstThatVersion() throws Exception {
+        versions(AddingOne.class, "eager")
+                .run(context -> assertThatException()
+                        .isThrownBy(() -> context.getBean(AddingOne.class))
+                        .havingCause()
+                        .withMessageContaining(
+                                "calls 'adder.add', and the program has no such function; it has [main"));
+        versions(Seventh.class, "eager")
+                .run(context -> assertThatException()
+                        .isThrownBy(() -> context.getBean(Seventh.class))
+                        .havingCause()
+                        .withMessageContaining(
+                                "calls version '7' of program 'adder', which does not exist; there are [2, 1]"));
+    }
+
+    @Test
+    void aClientThatCouldNotBeCreatedRefusesNoProgram() throws Exception {
+        runner(Subtracting.class).run(context -> {
+            assertThatException().isThrownBy(() -> context.getBean(Subtracting.class));
+            Programs programs = context.getBean(Programs.class);
+            assertThat(programs.find("adder")).isPresent().get().isNotSameAs(programs.load("adder", null));
+        });
     }
 
     @Test

@@ -2,9 +2,11 @@ package io.github.iree4j.spring.test;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -15,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A scripted function: each {@code returns}, {@code answers} or {@code fails} applies to a single call, the last to all
- * later calls. A call fails with INTERNAL if the scripted results do not fit the types of the signature. Thread-safe.
+ * later calls. A call fails with INTERNAL if the scripted results do not fit the types of the signature, as 2.7 does not
+ * fit i32. Thread-safe.
  */
 public final class FakeFunction {
 
@@ -127,13 +130,34 @@ public final class FakeFunction {
     }
 
     private static boolean isNumber(@Nullable Object value, ValueDeclaration declared) {
-        return value instanceof Number && declared.elementType() != null && !declared.isTensor();
+        return value instanceof Number number
+                && declared.elementType() != null
+                && !declared.isTensor()
+                && holds(declared.elementType(), number);
+    }
+
+    /** Integers hold the whole numbers in their range, and floats all numbers in their range, rounded. */
+    private static boolean holds(ElementType type, Number value) {
+        if (type.equals(ElementType.F32) || type.equals(ElementType.F64)) {
+            return type.equals(ElementType.F64)
+                    || Float.isFinite(value.floatValue())
+                    || !Double.isFinite(value.doubleValue());
+        }
+        try {
+            BigDecimal whole = new BigDecimal(value.toString());
+            return type.equals(ElementType.I32)
+                    ? whole.intValueExact() == value.intValue()
+                    : whole.longValueExact() == value.longValue();
+        } catch (ArithmeticException | NumberFormatException e) { // a fraction, too large, or no number
+            return false;
+        }
     }
 
     private static String described(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
             case Tensor tensor -> Shape.format(tensor.shape(), tensor.elementType());
+            case Number number -> "the %s %s".formatted(number.getClass().getSimpleName(), number);
             default -> "a " + value.getClass().getSimpleName();
         };
     }

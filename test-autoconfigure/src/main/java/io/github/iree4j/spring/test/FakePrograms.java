@@ -97,12 +97,17 @@ public final class FakePrograms {
         return hardware.clock();
     }
 
-    /** Unloads all programs and clears the recorded calls. */
+    /**
+     * Unloads all scripted programs and clears the recorded calls. Programs and functions held by beans are those of the
+     * next script.
+     */
     public void reset() {
         functions.keySet().stream()
                 .map(function -> function.substring(0, function.lastIndexOf('.')))
                 .distinct()
-                .forEach(programs::unload);
+                .flatMap(program -> programs.find(program, ProgramSource.DEFAULT_VERSION).stream())
+                .forEach(loaded ->
+                        programs.unload(loaded.source().name(), loaded.source().version()));
         functions.clear();
         calls.clear();
     }

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.client.IreeClient;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
@@ -43,6 +46,9 @@ class IreeTestTests {
 
     @Autowired
     private FakePrograms programs;
+
+    @Autowired
+    private Programs loaded;
 
     @Autowired
     private InvocationService invocations;
@@ -89,12 +95,60 @@ class IreeTestTests {
     void resultsAreCheckedLikeInputs() {
         assertRefused(Tensor.of(new float[] {1, 2}, 1, 2), "1x2xf32");
         assertRefused(Tensor.ofDoubles(new double[] {1}, 1, 1), "1x1xf64");
-        assertRefused(1f, "a Float");
+        assertRefused(1f, "the Float 1.0");
         programs.program(
                 "letters", letters -> letters.function("count", "() -> i64").returns(Tensor.of(new float[] {1})));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> invocations.invoke("letters.count"))
                 .withMessageContaining("the script of 'count' returns 1xf32 as result 0, but the function returns i64");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "i32, 2.7",
+        "i32, 2147483648",
+        "i32, NaN",
+        "i64, 9223372036854775808",
+        "i64, 0.5",
+        "f32, 1e39",
+        "f32, -1e300"
+    })
+    void numbersThatATypeCannotHoldAreRefused(String type, double value) {
+        programs.program(
+                "letters", letters -> letters.function("count", "() -> " + type).returns(value));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> invocations.invoke("letters.count"))
+                .withMessageContaining(
+                        "the script of 'count' returns the Double %s as result 0, but the function returns %s"
+                                .formatted(value, type));
+    }
+
+    @Test
+    void numbersOfOtherClassesAreConverted() {
+        programs.program(
+                "letters",
+                letters -> letters.function("all", "() -> (i32, i64, f32, f32, f64)")
+                        .returns(-2147483648.0, Long.MAX_VALUE, 0.1, Double.POSITIVE_INFINITY, 7));
+        try (Results results = invocations.invoke("letters.all")) {
+            assertThat(results.intValue(0)).isEqualTo(Integer.MIN_VALUE);
+            assertThat(results.longValue(1)).isEqualTo(Long.MAX_VALUE);
+            assertThat(results.floatValue(2)).isEqualTo(0.1f);
+            assertThat(results.floatValue(3)).isInfinite();
+            assertThat(results.doubleValue(4)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void functionsHeldByBeansFollowTheScriptsOfLaterMethods() {
+        ProgramFunction held = loaded.function("digits.count");
+        programs.reset();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> held.invoke(40, new byte[] {0, 2}))
+                .withMessageContaining("program 'digits' was unloaded");
+        script();
+        try (Results results = held.invoke(40, new byte[] {0, 2})) {
+            assertThat(results.longValue(0)).isEqualTo(42);
+        }
     }
 
     private void assertRefused(Object result, String described) {

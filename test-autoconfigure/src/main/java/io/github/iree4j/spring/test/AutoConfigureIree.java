@@ -6,15 +6,20 @@ import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.PropertyMapping;
 
-/** Auto-configures the runtime of a test, with scripted or real programs. Part of {@link IreeTest}. */
+/**
+ * Auto-configures the runtime of a test, with scripted or real programs. Part of {@link IreeTest}. JUnit runs annotated
+ * test classes one after the other: scripts, recorded calls and the clock belong to one test method at a time.
+ */
 @Documented
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.METHOD})
 @ImportAutoConfiguration
+@ResourceLock("io.github.iree4j.spring.test")
 @PropertyMapping("iree.test")
 public @interface AutoConfigureIree {
     /**

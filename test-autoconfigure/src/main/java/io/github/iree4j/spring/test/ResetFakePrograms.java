@@ -1,5 +1,7 @@
 package io.github.iree4j.spring.test;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationContext;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
 
@@ -11,8 +13,15 @@ final class ResetFakePrograms implements TestExecutionListener {
 
     @Override
     public void afterTestMethod(TestContext test) {
-        if (test.hasApplicationContext()) {
-            test.getApplicationContext().getBeanProvider(FakePrograms.class).ifAvailable(FakePrograms::reset);
+        ApplicationContext context = test.hasApplicationContext() ? test.getApplicationContext() : null;
+        for (; context != null; context = context.getParent()) {
+            if (context.getAutowireCapableBeanFactory() instanceof ConfigurableListableBeanFactory beans) {
+                for (String name : beans.getBeanNamesForType(FakePrograms.class, false, false)) {
+                    if (beans.getSingleton(name) instanceof FakePrograms used) { // else no test has used the bean
+                        used.reset();
+                    }
+                }
+            }
         }
     }
 }

@@ -78,7 +78,8 @@ class GrpcOverloadTests {
                         client.channel().newCall(GrpcClient.method("ModelInfer"), CallOptions.DEFAULT), request));
             }
             await(2, 4);
-            // Longer than the calls before have been computed so far: otherwise they seem to hang, and the refusal is at once.
+            // Longer than the calls before have been computed so far: otherwise they seem to hang, and the refusal is
+            // at once.
             CallOptions hasty = CallOptions.DEFAULT.withDeadlineAfter(3, TimeUnit.SECONDS);
             assertThat(client.refused("ModelInfer", hasty, request).getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
             await(2, 4);

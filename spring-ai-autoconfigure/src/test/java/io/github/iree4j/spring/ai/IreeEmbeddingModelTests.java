@@ -472,9 +472,9 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void reportsUnknownProgram() {
+    void reportsUnloadedProgram() {
         scripts.reset();
-        assertRefused(() -> model().embed("one"), StatusCode.NOT_FOUND, "there is no program 'encoder'");
+        assertRefused(() -> model().embed("one"), StatusCode.NOT_FOUND, "program 'encoder' was unloaded; load it again");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.hal.vulkan.VulkanOfProcess;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,16 +12,21 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * All other tests run on the class path; this one starts a JVM that sees the runtime as a named module. Nothing requires the library's
- * module (io.github.iree4j.shim), so the command line names it.
+ * All other tests run on the class path; this one starts a JVM that sees the runtime and its parts as named modules, and permits native
+ * access to the runtime alone. Nothing requires the library's module (io.github.iree4j.shim), so the command line names it.
  */
 @Tag("nightly")
 class ModulePathTest {
-    @Test
-    void runtimeWorksAsNamedModule() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"local, 3.13.0/cpu/add.vmfb", "local, 3.13.0/vmvx/add.vmfb", "vulkan, 3.13.0/vulkan/add.vmfb"})
+    void runtimeAndPartsWorkAsNamedModules(String device, String module) throws Exception {
+        if (device.equals("vulkan")) {
+            VulkanOfProcess.assume();
+        }
         Path program = Path.of(ModulePathTest.class
                 .getResource("/module-path/UsesNamedModule.java")
                 .toURI());
@@ -33,10 +39,12 @@ class ModulePathTest {
                         path(false),
                         "--add-modules",
                         "ALL-MODULE-PATH",
-                        "--enable-native-access=io.github.iree4j.runtime",
+                        "--enable-native-access=io.github.iree4j.runtime", // serves the drivers, too
+                        "--illegal-native-access=deny",
                         "-Dslf4j.internal.verbosity=ERROR",
                         program.toString(),
-                        Fixtures.file("3.13.0/cpu/host_scalars.vmfb").toString())
+                        device,
+                        Fixtures.file(module).toString())
                 .redirectErrorStream(true)
                 .start();
         try {
@@ -44,7 +52,7 @@ class ModulePathTest {
             assertThat(jvm.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(output.lines())
                     .as(output)
-                    .containsExactly("io.github.iree4j.runtime", "1 device", "native: null", "832040");
+                    .endsWith("io.github.iree4j.runtime", "native: null", "[6.0, 8.0, 10.0, 12.0]");
         } finally {
             jvm.destroyForcibly();
         }
@@ -52,9 +60,9 @@ class ModulePathTest {
 
     /** The runtime's classes, what they require, and the library: nothing that only tests need. */
     private static String path(boolean modules) {
-        List<String> wanted = List.of("runtime-core", "native-shim", "jspecify", "slf4j-api");
+        List<String> wanted = List.of("runtime-core", "vmvx", "backend-", "native-shim", "jspecify", "slf4j-api");
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(entry -> !entry.endsWith("test-classes"))
+                .filter(entry -> !entry.endsWith("test-classes") && !entry.endsWith("-tests.jar"))
                 .filter(entry -> wanted.stream().anyMatch(entry::contains))
                 .filter(entry -> modules
                         == (entry.endsWith(".jar")

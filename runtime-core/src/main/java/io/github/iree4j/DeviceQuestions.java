@@ -73,7 +73,7 @@ final class DeviceQuestions implements DeviceQueryListener {
                                     String.join(" or ", formats.keySet()),
                                     available(),
                                     remedyOfFormats(),
-                                    MissingPart.remedy(formats.keySet()),
+                                    MissingPart.atEnd(formats.keySet()),
                                     failure.getMessage()),
                     failure,
                     new UnsupportedTarget(List.copyOf(formats.keySet())));
@@ -87,7 +87,7 @@ final class DeviceQuestions implements DeviceQueryListener {
                                     available(),
                                     examples(),
                                     remedy(),
-                                    MissingPart.remedy(deviceIds.keySet()),
+                                    MissingPart.atEnd(deviceIds.keySet()),
                                     failure.getMessage()),
                     failure,
                     new UnsupportedTarget(List.copyOf(deviceIds.keySet())));

@@ -106,7 +106,7 @@ final class Drivers {
                                 wanted,
                                 name,
                                 drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", ")),
-                                MissingPart.remedy(List.of(wanted))));
+                                MissingPart.atEnd(List.of(wanted))));
     }
 
     /** Maps aliases: IREE has two names for the CPU driver, for two ways of scheduling. An id like {@code vulkan:1} begins with the driver. */

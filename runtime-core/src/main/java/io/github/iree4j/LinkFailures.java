@@ -28,13 +28,11 @@ final class LinkFailures {
                     failure);
         }
         if (!unresolved.moduleIsThere()) {
-            String part = MissingPart.remedy(List.of(unresolved.module()));
+            String part = MissingPart.atEnd(List.of(unresolved.module()));
             return new IreeException(
                     failure.code(),
                     failure.getMessage()
-                            + (part.isEmpty()
-                                    ? "; add the module that exports it before the one that imports it"
-                                    : part),
+                            + (part.isEmpty() ? "; add the exporting module before the importing module" : part),
                     failure);
         }
         return failure;

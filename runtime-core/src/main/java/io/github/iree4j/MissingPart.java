@@ -3,6 +3,7 @@ package io.github.iree4j;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.spi.DriverProvider;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -41,16 +42,17 @@ public final class MissingPart {
     private MissingPart() {}
 
     /**
-     * Returns the remedy for a target whose part is not found.
+     * Returns the remedy for targets whose part is not found.
      *
-     * @param target name of a driver, id or pattern of a device, format of executables, or name of an imported module, for
-     *     example {@code vulkan}, {@code cuda:0}, {@code vmvx-bytecode-fb}
+     * @param targets names of drivers, ids or patterns of devices, formats of executables, or names of imported modules, for
+     *     example {@code vulkan}, {@code cuda:0}, {@code vmvx-bytecode-fb}; any of these would suffice
      * @return an instruction without a period, such as {@code add the dependency io.github.iree4j:iree4j-vmvx}; null when the
-     *     part is installed, or when no part of this project knows the target
+     *     parts are installed, or when no part of this project knows a target
      */
-    public static @Nullable String remedy(String target) {
+    public static @Nullable String remedy(Collection<String> targets) {
         return PARTS.entrySet().stream()
-                .filter(each -> isNamed(each.getKey(), target) && !isInstalled(each.getKey()))
+                .filter(each -> targets.stream().anyMatch(target -> isNamed(each.getKey(), target))
+                        && !isInstalled(each.getKey()))
                 .map(each -> remedy(each.getKey(), each.getValue()))
                 .findFirst()
                 .orElse(null);
@@ -69,14 +71,9 @@ public final class MissingPart {
     }
 
     /** The remedy as the end of a message; empty when no part is missing. */
-    static String remedy(Iterable<String> targets) {
-        for (String target : targets) {
-            String remedy = remedy(target);
-            if (remedy != null) {
-                return "; " + remedy;
-            }
-        }
-        return "";
+    static String atEnd(Collection<String> targets) {
+        String remedy = remedy(targets);
+        return remedy == null ? "" : "; " + remedy;
     }
 
     private static boolean isNamed(String part, String target) {

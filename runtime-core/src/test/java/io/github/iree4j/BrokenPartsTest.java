@@ -15,7 +15,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
@@ -48,10 +48,8 @@ class BrokenPartsTest {
             return name.equals(hidden) ? Collections.emptyEnumeration() : super.getResources(name);
         }
 
-        Object call(String type, String method, Object... values) throws ReflectiveOperationException {
-            Class<?>[] types = new Class<?>[values.length];
-            Arrays.fill(types, String.class);
-            return loadClass(type).getMethod(method, types).invoke(null, values);
+        Object call(String type, String method) throws ReflectiveOperationException {
+            return loadClass(type).getMethod(method).invoke(null);
         }
     }
 
@@ -93,7 +91,10 @@ class BrokenPartsTest {
     void partWhoseServiceWasLostInAMergedJarIsReportedAsSuch() throws Exception {
         String lost = "META-INF/services/" + DriverProvider.class.getName();
         try (Application application = new Application(classPath(), lost)) {
-            assertThat((String) application.call("io.github.iree4j.MissingPart", "remedy", "local"))
+            assertThat((String) application
+                            .loadClass("io.github.iree4j.MissingPart")
+                            .getMethod("remedy", Collection.class)
+                            .invoke(null, List.of("local")))
                     .contains("keep the line 'io.github.iree4j.hal.local.LocalDriverProvider' in " + lost);
         }
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,6 +71,6 @@ class MissingPartTest {
     @ParameterizedTest
     @ValueSource(strings = {"local", "embedded-elf-x86_64", "hal", "vulkanised"})
     void nothingIsMissingForTargetsOfTheCoreOrOfNobody(String target) {
-        assertThat(MissingPart.remedy(target)).isNull();
+        assertThat(MissingPart.remedy(List.of(target))).isNull();
     }
 }

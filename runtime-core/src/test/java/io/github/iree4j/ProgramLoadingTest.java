@@ -96,7 +96,7 @@ class ProgramLoadingTest {
                 StatusCode.NOT_FOUND,
                 assembled(QUADRUPLE).module(twice()).build(),
                 "'java.twice'",
-                "add the module that exports it before the one that imports it");
+                "add the exporting module before the importing module");
     }
 
     @Test

@@ -28,7 +28,6 @@ import java.io.FileNotFoundException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -145,7 +144,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "For device '%s', %s. Or select another device with '%s.devices'."
                     .formatted(architecture.device(), architecture.remedy(), module);
         }
-        String part = target == null ? null : missingPart(target);
+        String part = target == null ? null : MissingPart.remedy(target.wanted());
         if (part != null) {
             return "%s%s. Or compile the program for the devices that are configured, with the flags above."
                     .formatted(
@@ -180,7 +179,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Recompile the program with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
         }
         UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
-        String imported = unresolved == null ? null : MissingPart.remedy(unresolved.module());
+        String imported = unresolved == null ? null : MissingPart.remedy(List.of(unresolved.module()));
         if (imported != null) {
             return StringUtils.capitalize(imported) + ".";
         }
@@ -229,14 +228,6 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     private static boolean isOfDriver(IreeException failure) {
         return failure.getMessage().contains("OUT_OF_MEMORY")
                 || failure.getMessage().contains("OUT_OF_DEVICE_MEMORY");
-    }
-
-    private static @Nullable String missingPart(UnsupportedTarget target) {
-        return target.wanted().stream()
-                .map(MissingPart::remedy)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
     }
 
     /** Returns the driver of the GPU for which a program is compiled; null for a CPU. */

@@ -272,7 +272,7 @@ final class PropertyChecks {
                 return;
             }
         }
-        String part = MissingPart.remedy(name);
+        String part = MissingPart.remedy(List.of(name));
         throw invalid(
                 property,
                 value,

@@ -474,7 +474,8 @@ class IreeEmbeddingModelTests {
     @Test
     void reportsUnloadedProgram() {
         scripts.reset();
-        assertRefused(() -> model().embed("one"), StatusCode.NOT_FOUND, "program 'encoder' was unloaded; load it again");
+        assertRefused(
+                () -> model().embed("one"), StatusCode.NOT_FOUND, "program 'encoder' was unloaded; load it again");
     }
 
     @Test

@@ -1,8 +1,12 @@
 package io.github.iree4j;
 
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -35,6 +39,11 @@ public class SynchronousCallBenchmark {
     @Param("fixtures/modules/3.11.0/cpu/add.vmfb")
     public String module = "";
 
+    /** Whether a flight recorder is open. */
+    @Param("off")
+    public String recorder = "off";
+
+    private @Nullable FlightRecorder open;
     private final float[] a = {1, 2, 3, 4};
     private final float[] b = {10, 20, 30, 40};
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -53,9 +62,16 @@ public class SynchronousCallBenchmark {
     @SuppressWarnings("NullAway.Init") // JMH calls load()
     public SynchronousCallBenchmark() {}
 
-    /** Loads the module. */
+    /**
+     * Loads the module, and opens the recorder.
+     *
+     * @throws IOException never: the recorder has no file
+     */
     @Setup
-    public void load() {
+    public void load() throws IOException {
+        open = recorder.equals("on")
+                ? FlightRecorder.open(runtime.device().schedulingDomain(), RecorderOptions.DEFAULT)
+                : null;
         program = runtime.load(Path.of(module));
         add = program.function("add");
         limited = program.newInstance();
@@ -69,6 +85,9 @@ public class SynchronousCallBenchmark {
     /** Frees everything. */
     @TearDown
     public void free() {
+        if (open != null) {
+            open.close();
+        }
         mapped.close();
         limited.close();
         program.close();

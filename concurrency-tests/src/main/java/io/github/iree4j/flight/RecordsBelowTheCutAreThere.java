@@ -8,9 +8,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a reader that has taken a cut finds every record below it, whole, on whichever stripe its thread wrote.
+ * Claim: a reader that has taken a cut finds every record below it, whole, on whichever stripe its thread wrote, also a stripe that another thread left.
  *
- * <p>REC-1: the number of a record is taken with the monitor of its stripe held, and the reader takes the cut before it copies each stripe.
+ * <p>REC-1: the number of a record is taken with its stripe held, and the reader takes the cut before it copies each stripe.
  */
 @JCStressTest
 @Outcome(
@@ -26,11 +26,13 @@ public class RecordsBelowTheCutAreThere {
     public RecordsBelowTheCutAreThere() {}
 
     private void record(long stripe) {
-        RecordRing ring = rings.ring(stripe);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(stripe << 20); // a stripe lasts 2^20 ns
+        try {
             ring.begin(RecordType.HELD, 2, stripe);
             ring.put(7);
             ring.put(7);
+        } finally {
+            ring.release();
         }
     }
 

@@ -1,23 +1,28 @@
 package io.github.iree4j.flight;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A stripe of the recorder: the newest records of the threads sharing the stripe. Records are written whole, with the
- * stripe's monitor held for some tens of nanoseconds; the oldest records make room.
+ * stripe held for some tens of nanoseconds; the oldest records make room.
  */
 final class RecordRing implements WordTarget {
     /*
-     * Guarded by the ring's monitor, an innermost lock: the whole state.
+     * Guarded by `held`, an innermost lock: the whole state. The holder does not block, and the next writer takes another
+     * stripe.
+     *
+     *   held    false -> true    tryHold: compareAndSet, by writers and readers
+     *           true -> false    release: setRelease, by the holder
      *
      *   head <= read <= tail      positions in words since the beginning; the ring holds [head, tail)
      *   head, read, tail          are each at the beginning of a record, or of the next record
      *   tail - head <= capacity
      *
-     * REC-1: the sequence number is taken with the monitor held. A thread that has taken a cut of the sequence, and
-     * then holds the monitor of each ring in turn, therefore finds every record below the cut, whole, unless the record
-     * was dropped.
+     * REC-1: the sequence number is taken with the ring held. A thread that has taken a cut of the sequence, and then
+     * holds each ring in turn, therefore finds every record below the cut, whole, unless the record was dropped.
      */
+    private final AtomicBoolean held = new AtomicBoolean();
     private final AtomicLong sequence; // of all stripes
     private final long[] words;
     private final int mask;
@@ -35,7 +40,23 @@ final class RecordRing implements WordTarget {
         this.mask = capacity - 1;
     }
 
-    /** Begins a record: its header. The caller holds the monitor, and puts the other words before leaving the monitor. */
+    /** Takes the ring; returns false while another thread holds the ring. The caller releases the ring. */
+    boolean tryHold() {
+        return !held.getPlain() && held.compareAndSet(false, true);
+    }
+
+    /** Takes the ring, for a reader. The caller releases the ring. */
+    private void hold() {
+        while (!tryHold()) {
+            Thread.yield(); // the holder copies a record, or is another reader
+        }
+    }
+
+    void release() {
+        held.setRelease(false);
+    }
+
+    /** Begins a record: its header. The caller holds the ring, and puts the other words before the release. */
     void begin(int type, int payload, long now) {
         int size = payload + RecordType.HEADER;
         while (tail + size - head > words.length) {
@@ -72,51 +93,61 @@ final class RecordRing implements WordTarget {
     }
 
     /** Copies the records with sequence numbers in [from, cut). */
-    synchronized void copy(long from, long cut, RecordWords target) {
-        long position = head;
-        while (position < tail) {
-            int size = RecordType.words(at(position));
-            long number = at(position + 1);
-            if (number >= cut) {
-                return;
-            }
-            if (number >= from) {
-                target.begin(size);
-                for (int i = 0; i < size; i++) {
-                    target.put(at(position + i));
+    void copy(long from, long cut, RecordWords target) {
+        hold();
+        try {
+            long position = head;
+            while (position < tail) {
+                int size = RecordType.words(at(position));
+                long number = at(position + 1);
+                if (number >= cut) {
+                    return;
                 }
+                if (number >= from) {
+                    target.begin(size);
+                    for (int i = 0; i < size; i++) {
+                        target.put(at(position + i));
+                    }
+                }
+                position += size;
             }
-            position += size;
+        } finally {
+            release();
         }
     }
 
     /** Copies the records below the cut not taken by a drain yet, and marks them as taken. */
-    synchronized void drain(long cut, RecordWords target) {
-        while (read < tail && at(read + 1) < cut) {
-            int size = RecordType.words(at(read));
-            target.begin(size);
-            for (int i = 0; i < size; i++) {
-                target.put(at(read + i));
+    void drain(long cut, RecordWords target) {
+        hold();
+        try {
+            while (read < tail && at(read + 1) < cut) {
+                int size = RecordType.words(at(read));
+                target.begin(size);
+                for (int i = 0; i < size; i++) {
+                    target.put(at(read + i));
+                }
+                read += size;
             }
-            read += size;
+        } finally {
+            release();
         }
     }
 
-    synchronized long droppedBelow() {
-        return droppedBelow;
-    }
+    /**
+     * The records that made room.
+     *
+     * @param below bound above the sequence numbers of all such records; 0 for none
+     * @param lost number of the records that no drain had taken
+     * @param lostBelow bound above the sequence numbers of the lost records; 0 for none
+     */
+    record Dropped(long below, long lost, long lostBelow) {}
 
-    synchronized long lostBelow() {
-        return lostBelow;
-    }
-
-    /** Returns the number of records dropped before being drained. */
-    synchronized long dropped() {
-        return dropped;
-    }
-
-    synchronized void clear() {
-        head = tail;
-        read = tail;
+    Dropped dropped() {
+        hold();
+        try {
+            return new Dropped(droppedBelow, dropped, lostBelow);
+        } finally {
+            release();
+        }
     }
 }

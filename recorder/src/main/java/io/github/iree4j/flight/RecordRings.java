@@ -58,9 +58,17 @@ final class RecordRings {
         return clock.getAsLong() - origin;
     }
 
-    /** Returns the stripe of the current thread at a time. */
-    RecordRing stripe(long now) {
-        return ring(Thread.currentThread().threadId() + (now >> STAY));
+    /** Takes the stripe of the current thread at a time, or the next free stripe. The caller releases the stripe. */
+    RecordRing hold(long now) {
+        long number = Thread.currentThread().threadId() + (now >> STAY);
+        RecordRing ring = ring(number);
+        for (int tries = 1; !ring.tryHold(); tries++) {
+            if (tries % rings.length == 0) {
+                Thread.yield();
+            }
+            ring = ring(++number);
+        }
+        return ring;
     }
 
     /** Returns a stripe, selected by any number. */
@@ -95,7 +103,7 @@ final class RecordRings {
     long completeFrom() {
         long from = 0;
         for (RecordRing ring : rings) {
-            from = Math.max(from, ring.droppedBelow());
+            from = Math.max(from, ring.dropped().below());
         }
         return from;
     }
@@ -104,7 +112,7 @@ final class RecordRings {
     long lostBelow() {
         long below = 0;
         for (RecordRing ring : rings) {
-            below = Math.max(below, ring.lostBelow());
+            below = Math.max(below, ring.dropped().lostBelow());
         }
         return below;
     }
@@ -113,7 +121,7 @@ final class RecordRings {
     long dropped() {
         long all = 0;
         for (RecordRing ring : rings) {
-            all += ring.dropped();
+            all += ring.dropped().lost();
         }
         return all;
     }

@@ -46,6 +46,29 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     @Override
     public long submitted(
             QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
+        return submitted(queue, operation, wait, signal, null, false, null);
+    }
+
+    @Override
+    public long submittedAndIssued(
+            QueueScheduler queue,
+            QueueOperation operation,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            @Nullable Decisions decisions,
+            @Nullable Reservation memory) {
+        return submitted(queue, operation, wait, signal, decisions, true, memory);
+    }
+
+    /** Makes the records of a moment with one reading of the clock, holding a ring once: each costs as much as a record. */
+    private long submitted(
+            QueueScheduler queue,
+            QueueOperation operation,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            @Nullable Decisions decisions,
+            boolean issued,
+            @Nullable Reservation memory) {
         if (!definitions.knowsQueue(queue.axis())) {
             define(queue);
         }
@@ -53,21 +76,21 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         int name = definitions.name(operation.name());
         MemoryHolder call = MemoryHolder.current();
         int function = function(call);
+        long thread = Thread.currentThread().threadId();
         long now = rings.now();
         operation.observedAt(now);
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.SUBMITTED, words(wait, signal), now);
-            putSubmission(
-                    ring,
-                    number,
-                    queue,
-                    name,
-                    call,
-                    function,
-                    Thread.currentThread().threadId(),
-                    wait,
-                    signal);
+            putSubmission(ring, number, queue, name, call, function, thread, wait, signal);
+            if (decisions != null) {
+                putDecisions(ring, number, decisions, now);
+            }
+            if (issued) {
+                putIssue(ring, number, memory, operation.frontier(), now);
+            }
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
         return number;
@@ -168,22 +191,28 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         if (operation.number() < firstOperation) {
             return;
         }
-        int count = Math.min(MAXIMUM_POINTS, decisions.size());
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
-            ring.begin(RecordType.DECIDED, 2 + 4 * count, now);
-            ring.put(operation.number());
-            ring.put(count);
-            for (int i = 0; i < count; i++) {
-                SignalRecord found = decisions.found(i);
-                ring.put(decisions.decision(i).ordinal());
-                ring.put(found == null ? 0 : found.value());
-                ring.put(found == null ? 0 : found.producerAxis());
-                ring.put(found == null ? 0 : found.producerEpoch());
-            }
+        RecordRing ring = rings.hold(now);
+        try {
+            putDecisions(ring, operation.number(), decisions, now);
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
+    }
+
+    private static void putDecisions(RecordRing ring, long number, Decisions decisions, long now) {
+        int count = Math.min(MAXIMUM_POINTS, decisions.size());
+        ring.begin(RecordType.DECIDED, 2 + 4 * count, now);
+        ring.put(number);
+        ring.put(count);
+        for (int i = 0; i < count; i++) {
+            SignalRecord found = decisions.found(i);
+            ring.put(decisions.decision(i).ordinal());
+            ring.put(found == null ? 0 : found.value());
+            ring.put(found == null ? 0 : found.producerAxis());
+            ring.put(found == null ? 0 : found.producerEpoch());
+        }
     }
 
     @Override
@@ -203,16 +232,21 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         if (early && frontier.size() == 0) {
             return;
         }
-        long reservation = early || memory == null || memory.number() < firstReservation ? 0 : memory.number();
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
-            ring.begin(RecordType.ISSUED, 2 + words(frontier), now);
-            ring.put(early ? 0 : operation.number()); // recorded even if early: successors inherit the frontier
-            ring.put(reservation);
-            put(ring, frontier);
+        RecordRing ring = rings.hold(now);
+        try { // even if early: successors inherit the frontier
+            putIssue(ring, early ? 0 : operation.number(), early ? null : memory, frontier, now);
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
+    }
+
+    private void putIssue(RecordRing ring, long number, @Nullable Reservation memory, Frontier frontier, long now) {
+        ring.begin(RecordType.ISSUED, 2 + words(frontier), now);
+        ring.put(number);
+        ring.put(memory == null || memory.number() < firstReservation ? 0 : memory.number());
+        put(ring, frontier);
     }
 
     @Override
@@ -230,13 +264,15 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             return;
         }
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(type, has ? 2 : 1, now);
             ring.put(operation.number());
             if (has) {
                 ring.put(word);
             }
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
     }
@@ -250,13 +286,15 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         }
         int message = message(failure);
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.OVER, 3 + words(frontier), now);
             ring.put(early ? 0 : operation.number());
             ring.put(failure == null ? 0 : failure.code().number());
             ring.put(message);
             put(ring, frontier);
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
     }
@@ -269,12 +307,14 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     public void lost(QueueScheduler queue, IreeException cause) {
         int message = message(cause);
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.LOST, 3, now);
             ring.put(queue.axis());
             ring.put(cause.code().number());
             ring.put(message);
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
     }
@@ -293,8 +333,8 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         List<NativeTimepoint> marks = reservation.waits();
         FlightEvent.Reuse reuse = reuse(death, marks);
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.RESERVED, 11 + words(death) + 2 * marks.size(), now);
             ring.put(number);
             ring.put(pool);
@@ -313,6 +353,8 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
                 ring.put(mark.axis());
                 ring.put(mark.epoch());
             }
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
         return number;
@@ -334,11 +376,13 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             return;
         }
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.RELEASED, 1 + words(death), now);
             ring.put(reservation.number());
             put(ring, death);
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
     }
@@ -351,14 +395,16 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         long callNumber = call == null ? 0 : call.number();
         int function = call == null ? Definitions.NO_NAME : definitions.name(call.name());
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.IN_LINE, 5, now);
             ring.put(poolNumber);
             ring.put(request.size());
             ring.put(consumer);
             ring.put(callNumber);
             ring.put(function);
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
     }

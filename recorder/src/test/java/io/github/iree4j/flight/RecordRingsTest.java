@@ -18,12 +18,14 @@ class RecordRingsTest {
 
     private static void record(RecordRings rings, int size, long mark) {
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.HELD, size, now);
             for (int i = 0; i < size; i++) {
                 ring.put(mark);
             }
+        } finally {
+            ring.release();
         }
     }
 
@@ -67,6 +69,18 @@ class RecordRingsTest {
         assertThat(found)
                 .hasSize(THREADS)
                 .allSatisfy((mark, count) -> assertThat(count).isEqualTo(each));
+    }
+
+    /** A writer waits neither for a reader copying a stripe, nor for a writer without a processor. */
+    @Test
+    void writerTakesAnotherStripeWhileItsOwnIsHeld() {
+        RecordRings rings = RecordRings.create(1 << 20, 1, () -> 0);
+        RecordRing own = rings.hold(0);
+        record(rings, 3, 7);
+        own.release();
+        RecordWords found = rings.copy(0, rings.cut());
+        assertThat(found.count()).isEqualTo(1);
+        assertThat(found.word(0, 3)).isEqualTo(7);
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -57,6 +58,51 @@ class RecordedCpuTest {
                 assertThat(each.completedAt()).isLessThanOrEqualTo(each.overAt());
                 assertThat(each.epoch()).isPositive();
             });
+        }
+    }
+
+    @Test
+    void operationRunByItsSubmitterIsSubmittedDecidedAndIssuedInOneMoment() throws IOException {
+        SchedulingDomain domain = SchedulingDomain.create(
+                AxisAllocator.create(12, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+        try (Device device = new LocalBackend().open(DeviceOptions.builder().schedulingDomain(domain));
+                TimelineSemaphore timeline = TimelineSemaphore.create(1);
+                Fence one = Fence.at(timeline, 1);
+                Fence two = Fence.at(timeline, 2);
+                Fence three = Fence.at(timeline, 3);
+                Fence four = Fence.at(timeline, 4);
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+            device.queue(0).barrier(one, two, 0);
+            device.queue(0).barrier(three, four, 0); // held back: reported as it happens
+            timeline.signal(3);
+            four.await();
+            List<FlightEvent> events = List.of();
+            while (events.isEmpty() || !(events.getLast() instanceof FlightEvent.Over)) { // it follows the signal
+                events = recorder.recording().events();
+            }
+            assertThat(events)
+                    .extracting(each -> each.getClass().getSimpleName())
+                    .containsExactly(
+                            "Submitted",
+                            "Decided",
+                            "Issued",
+                            "Completed",
+                            "Over",
+                            "Submitted",
+                            "Decided",
+                            "WaitOver",
+                            "Decided",
+                            "Issued",
+                            "Completed",
+                            "Over");
+            assertThat(events.subList(0, 3))
+                    .extracting(FlightEvent::time)
+                    .containsOnly(events.getFirst().time());
+            assertThat(((FlightEvent.Decided) events.get(1))
+                            .decisions()
+                            .getFirst()
+                            .decision())
+                    .isEqualTo(WaitDecision.REACHED);
         }
     }
 }

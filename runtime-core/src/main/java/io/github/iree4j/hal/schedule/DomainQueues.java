@@ -1,7 +1,9 @@
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,12 +112,33 @@ final class DomainQueues implements SchedulingDomain.Queues {
         speculations.remove(scope);
     }
 
-    /** Notifies the observer and the speculation scopes of an operation about to start. */
+    /** Notifies the observer, if any, of an operation about to start. */
     void submitted(QueueScheduler queue, QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null) {
             operation.number = observing.submitted(queue, operation, operation.wait, operation.signal);
         }
+    }
+
+    /** Notifies the observer, if any, of an operation issued at once; returns false when the reports follow one by one. */
+    boolean submittedAndIssued(QueueScheduler queue, QueueOperation operation) {
+        QueueObserver observing = observer();
+        if (observing == null) {
+            return false;
+        }
+        Fence wait = operation.wait;
+        operation.number = observing.submittedAndIssued(
+                queue,
+                operation,
+                wait,
+                operation.signal,
+                wait == null ? null : new ReachedWaits(wait),
+                memory(operation));
+        return operation.number != 0;
+    }
+
+    /** Notifies the speculation scopes of an operation about to start. */
+    void begins(QueueScheduler queue, QueueOperation operation) {
         if (!speculations.isEmpty()) {
             for (SpeculationScope scope : speculations) {
                 scope.submitted(queue, operation);
@@ -156,14 +179,16 @@ final class DomainQueues implements SchedulingDomain.Queues {
     void issued(QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null) {
-            observing.issued(
-                    operation,
-                    switch (operation) {
-                        case StorageRequest request -> request.memory();
-                        case StorageRelease release -> release.memory();
-                        default -> null;
-                    });
+            observing.issued(operation, memory(operation));
         }
+    }
+
+    private static @Nullable Reservation memory(QueueOperation operation) {
+        return switch (operation) {
+            case StorageRequest request -> request.memory();
+            case StorageRelease release -> release.memory();
+            default -> null;
+        };
     }
 
     /** Notifies the observer, if any, of an operation whose end is known to the host. */

@@ -82,6 +82,10 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
 
     @Override
     void start(QueueOperation operation) {
+        if (!operation.reported) {
+            operation.reported = true;
+            siblings.submitted(this, operation);
+        }
         boolean resumed = !operation.isBeingSubmitted();
         boolean held = HeldCallbacks.begin();
         try {

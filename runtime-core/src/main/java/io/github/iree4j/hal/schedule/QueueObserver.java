@@ -56,6 +56,28 @@ public interface QueueObserver {
     long submitted(QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal);
 
     /**
+     * Reports an operation that its submitter issues at once to an unordered queue: {@link #submitted}, {@link #decided}
+     * where there are waits, and {@link #issued}, in a single report.
+     *
+     * @param queue the queue
+     * @param operation the operation
+     * @param wait the fence waited for, reached; null for none
+     * @param signal the fence to signal; null for none
+     * @param decisions the decisions about the waits; null without waits
+     * @param memory the memory released by the operation; null for none
+     * @return the number of the operation; 0 to receive the reports one by one
+     */
+    default long submittedAndIssued(
+            QueueScheduler queue,
+            QueueOperation operation,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            @Nullable Decisions decisions,
+            @Nullable Reservation memory) {
+        return 0;
+    }
+
+    /**
      * Reports the decisions about the waits of an operation. Repeated when an operation resumes after being held back.
      *
      * @param operation the operation

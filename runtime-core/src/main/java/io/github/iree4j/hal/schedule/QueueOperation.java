@@ -102,6 +102,9 @@ public abstract class QueueOperation {
     /** Number given by the observer; 0 without an observer. */
     long number;
 
+    /** Whether the submission was reported, or is reported to nobody. */
+    boolean reported;
+
     private long observedAt;
 
     /** Whether the operation signals its fence, or has. Other threads may see this late. */

@@ -205,7 +205,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
         }
         operation.submitter = Thread.currentThread();
-        siblings.submitted(this, operation);
+        operation.reported = siblings.observer() == null;
+        siblings.begins(this, operation);
         start(operation);
         operation.submitter = null;
         IreeException thrown = operation.thrown;

@@ -41,6 +41,7 @@ final class UnorderedScheduler extends QueueScheduler {
     @Override
     void start(QueueOperation operation) {
         Fence wait = operation.wait;
+        boolean issueReported = !operation.reported && report(operation);
         if (wait != null) {
             IreeException failure = wait.failure();
             if (failure != null) {
@@ -55,7 +56,9 @@ final class UnorderedScheduler extends QueueScheduler {
                 reached.add(wait.size());
                 operation.counted = true;
             }
-            observeWaits(operation, wait);
+            if (!issueReported) {
+                observeWaits(operation, wait);
+            }
             operation.imported = domain.imports(wait, meter);
         }
         if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
@@ -69,8 +72,10 @@ final class UnorderedScheduler extends QueueScheduler {
             operation.whole.issued();
             partsBegun.increment();
         }
-        siblings.issued(operation);
-        if (operation.number != 0 && !operation.listedAsIssued) { // it may hang on this thread
+        if (!issueReported) {
+            siblings.issued(operation);
+        }
+        if (operation.number != 0 && !operation.listedAsIssued && mayHang(operation)) { // on this thread
             issuedOnes.add(operation, System.nanoTime());
         }
         try {
@@ -98,6 +103,24 @@ final class UnorderedScheduler extends QueueScheduler {
         } catch (RuntimeException | Error e) {
             completed(operation, failure(operation, e));
         }
+    }
+
+    /** Reports a submission; returns whether the report includes the issue. */
+    private boolean report(QueueOperation operation) {
+        operation.reported = true;
+        Fence wait = operation.wait;
+        boolean issuedAtOnce =
+                !(operation instanceof StorageRequest) && (wait == null || wait.failure() == null && wait.isReached());
+        if (issuedAtOnce && siblings.submittedAndIssued(this, operation)) {
+            return true;
+        }
+        siblings.submitted(this, operation);
+        return false;
+    }
+
+    /** Returns whether running an operation may take long; storage is at hand when an allocation is issued. */
+    private static boolean mayHang(QueueOperation operation) {
+        return !(operation instanceof StorageRequest || operation instanceof StorageRelease);
     }
 
     /** Reserves memory for an operation; returns whether the operation is held back for memory, or has failed. */

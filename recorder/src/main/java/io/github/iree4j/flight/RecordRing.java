@@ -46,6 +46,7 @@ final class RecordRing implements WordTarget {
     }
 
     /** Takes the ring, for a reader. The caller releases the ring. */
+    @SuppressWarnings("ThreadPriorityCheck") // the holder may need this processor
     private void hold() {
         while (!tryHold()) {
             Thread.yield(); // the holder copies a record, or is another reader

@@ -59,6 +59,7 @@ final class RecordRings {
     }
 
     /** Takes the stripe of the current thread at a time, or the next free stripe. The caller releases the stripe. */
+    @SuppressWarnings("ThreadPriorityCheck") // the holders may need this processor
     RecordRing hold(long now) {
         long number = Thread.currentThread().threadId() + (now >> STAY);
         RecordRing ring = ring(number);

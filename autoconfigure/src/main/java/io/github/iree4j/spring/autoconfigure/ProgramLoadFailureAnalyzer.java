@@ -145,7 +145,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     .formatted(architecture.device(), architecture.remedy(), module);
         }
         String part = target == null ? null : MissingPart.remedy(target.wanted());
-        if (part != null) {
+        if (target != null && part != null) {
             return "%s%s. Or compile the program for the devices that are configured, with the flags above."
                     .formatted(
                             StringUtils.capitalize(part),

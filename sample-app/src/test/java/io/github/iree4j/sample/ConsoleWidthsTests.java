@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.TestPropertySource;
 
 /** The console's pages at the widths of screens, from a desk to a small telephone: nothing is wider than the screen. */
+@TestPropertySource(properties = "iree.recorder.enabled=true")
+@DirtiesContext // a process has one recorder
 class ConsoleWidthsTests extends ConsoleTests {
     private static final int[] WIDTHS = {1440, 1280, 768, 400, 320};
 
@@ -19,7 +23,6 @@ class ConsoleWidthsTests extends ConsoleTests {
                 assertThat((Long) browser.eval("document.documentElement.scrollWidth"))
                         .as("%s at %d pixels", page, width)
                         .isLessThanOrEqualTo(width);
-                browser.picture("width-" + page + "-" + width + (dark ? "-dark" : ""));
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
@@ -9,7 +10,7 @@ import java.util.List;
  * virtual devices behind the real scheduler and the real pools.
  *
  * <p>A model, with these assumptions. A thread submits an operation with the recorded delay after the last end seen by
- * the thread. Calls are spread over the additional queues and devices, each to the queue or device with the least work
+ * the thread, and the host releases memory likewise. Calls are spread over the additional queues and devices, each to the queue or device with the least work
  * when the call begins; the operations of a call stay together, and so does work without a call. An operation takes the
  * recorded time, independent of its place and of concurrent operations. Sizes and limits of memory are scaled down
  * together, so a model takes little memory. Operations with missing records are left out, and the host ends the waits
@@ -20,9 +21,10 @@ import java.util.List;
  * @param forecast the same in a model of the other hardware
  * @param operations number of operations that ended in the recording, with all of their records
  * @param notEnded number of these operations not ending with the other hardware, for lack of memory or of a signal
+ * @param hanging number of other operations that had not ended when the recording was taken, left out of the model
  */
-public record Forecast(long recorded, long model, long forecast, int operations, int notEnded) {
-    /** The part of the operations that may fail to run in the model of the recorded hardware. A guess, not measured. */
+public record Forecast(long recorded, long model, long forecast, int operations, int notEnded, int hanging) {
+    /** The part of the operations that may be missing in a model. A guess, not measured. */
     private static final double MOST_MISSING = 0.05;
 
     private static final int MAXIMUM_QUEUES = 64;
@@ -68,8 +70,8 @@ public record Forecast(long recorded, long model, long forecast, int operations,
      * @param recording the recording
      * @param hardware the other hardware
      * @return the durations
-     * @throws IreeException FAILED_PRECONDITION when more than 5 percent of the operations do not run in a model of the
-     *     recorded hardware, so that a forecast would say nothing
+     * @throws IreeException FAILED_PRECONDITION when the recording has no operation that ended, or when more than 5
+     *     percent of these do not run in a model of the recorded hardware, so that a forecast would say nothing
      */
     public static Forecast of(FlightRecording recording, Hardware hardware) {
         OperationGraph graph = new OperationGraph(recording);
@@ -78,6 +80,12 @@ public record Forecast(long recorded, long model, long forecast, int operations,
         List<RecordedOperation> operations = order.operations().stream()
                 .filter(each -> each.hasRun() && each.overAt() != RecordedOperation.NEVER)
                 .toList();
+        if (operations.isEmpty()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "there is nothing to forecast: of the %d operations of the recording none has run to its end with all of its records; record until some work is done"
+                            .formatted(graph.operations().size()));
+        }
         long first = operations.stream()
                 .mapToLong(RecordedOperation::submittedAt)
                 .min()
@@ -90,10 +98,14 @@ public record Forecast(long recorded, long model, long forecast, int operations,
             if (model.notEnded() > MOST_MISSING * operations.size()) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,
-                        "%d of %d operations do not run in a model of the recorded hardware, since the recording lacks operations or signals that they wait for; record from the beginning, or with a larger ring"
-                                .formatted(model.notEnded(), operations.size()));
+                        "%d of %d operations do not run in a model of the recorded hardware: %s; where something is missing, record from the beginning, or with a larger ring"
+                                .formatted(model.notEnded(), operations.size(), model.reasons()));
             }
-            return new Forecast(last - first, modelled, other.run(), operations.size(), other.notEnded());
+            long hanging = graph.operations().stream()
+                    .filter(each -> graph.hasEnded(each) == Known.NO)
+                    .count();
+            return new Forecast(
+                    last - first, modelled, other.run(), operations.size(), other.notEnded(), (int) hanging);
         }
     }
 
@@ -107,11 +119,12 @@ public record Forecast(long recorded, long model, long forecast, int operations,
     }
 
     /**
-     * Returns whether the forecast is worth comparing with the model: nearly all operations end with the other hardware.
+     * Returns whether the forecast is worth comparing with the model: nearly all operations of the recording end, and
+     * end with the other hardware.
      *
      * @return false when more than 5 percent do not
      */
     public boolean isWhole() {
-        return notEnded <= MOST_MISSING * operations;
+        return (long) notEnded + hanging <= MOST_MISSING * ((long) operations + hanging);
     }
 }

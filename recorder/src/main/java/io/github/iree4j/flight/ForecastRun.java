@@ -10,6 +10,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
@@ -21,10 +22,13 @@ import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
+import java.util.StringJoiner;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -56,19 +60,26 @@ final class ForecastRun implements AutoCloseable {
     private @Nullable RecordedOperation submitting;
     private long first = Long.MAX_VALUE;
     private long last;
-    private int over;
+    private final Set<Long> held = new HashSet<>(); // numbers of operations held back for memory
+    private int over; // as recorded
+    private int failed; // otherwise
+    private int refused; // not submitted
 
-    /** An operation not submitted by the host yet. */
+    /** An action of the host to come: the submission of an operation, or the release of memory. */
     private static final class Pending {
-        final RecordedOperation operation;
+        final RecordedOperation operation; // to submit, or the allocation of the memory
+        final boolean isRelease;
+        final long time; // recorded
         final long delay; // after the end followed, or from the beginning
         int missing;
 
         @Nullable
         Pending next; // the next submission of the same thread
 
-        Pending(RecordedOperation operation, long delay) {
+        Pending(RecordedOperation operation, boolean isRelease, long time, long delay) {
             this.operation = operation;
+            this.isRelease = isRelease;
+            this.time = time;
             this.delay = delay;
         }
     }
@@ -217,6 +228,30 @@ final class ForecastRun implements AutoCloseable {
         return operations.size() - over;
     }
 
+    /** Returns why operations have not ended, for people, with the number of operations for each reason. */
+    String reasons() {
+        int submitted = byNumber.size();
+        int[] counts = {
+            held.size(),
+            submitted - over - failed - held.size(),
+            failed + refused,
+            operations.size() - submitted - refused
+        };
+        String[] texts = {
+            "wait for memory that is not released",
+            "wait for operations that do not run, or for signals that the recording lacks",
+            "fail, or cannot be submitted, in the model",
+            "are submitted after such operations"
+        };
+        StringJoiner all = new StringJoiner(", ");
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] > 0) {
+                all.add(counts[i] + " " + texts[i]);
+            }
+        }
+        return all.toString();
+    }
+
     private void plan() {
         Map<Long, NavigableMap<Long, RecordedOperation>> ends = new HashMap<>(); // by thread, and by -call
         for (RecordedOperation each : operations) {
@@ -232,11 +267,7 @@ final class ForecastRun implements AutoCloseable {
             RecordedOperation seen = later(
                     before(ends.get(each.submitted.thread()), each),
                     each.call() > 0 ? before(ends.get(-each.call()), each) : null);
-            Pending pending = new Pending(each, each.submittedAt() - (seen == null ? 0 : seenAt(seen)));
-            if (seen != null) {
-                pending.missing++;
-                followers.computeIfAbsent(seen, unused -> new ArrayList<>()).add(pending);
-            }
+            Pending pending = after(seen, each, false, each.submittedAt());
             Pending earlier = previous.put(each.submitted.thread(), pending);
             if (earlier != null) {
                 earlier.next = pending;
@@ -246,14 +277,52 @@ final class ForecastRun implements AutoCloseable {
                 ready.add(pending);
             }
         }
+        planReleases(ends);
         ready.sort(Comparator.comparingLong(pending -> pending.delay));
-        ready.forEach(pending -> clock.schedule(pending.delay, () -> submit(pending)));
+        ready.forEach(pending -> clock.schedule(pending.delay, () -> act(pending)));
+    }
+
+    /** Plans the releases of memory by the host: each after the allocation, and the last end seen by its thread or call. */
+    private void planReleases(Map<Long, NavigableMap<Long, RecordedOperation>> ends) {
+        for (RecordedOperation each : operations) {
+            FlightEvent.Reserved reserved = each.reserved();
+            FlightEvent.Released released = reserved == null ? null : graph.released(reserved.reservation());
+            if (released == null || graph.releaser(released.reservation()) != null) {
+                continue;
+            }
+            RecordedOperation seen = later(
+                    upTo(ends.get(each.submitted.thread()), released.time()),
+                    each.call() > 0 ? upTo(ends.get(-each.call()), released.time()) : null);
+            Pending pending = after(seen, each, true, released.time());
+            if (seen != each) {
+                follow(each, pending);
+            }
+        }
+    }
+
+    /** Returns an action that follows the end of an operation, if any, as long afterwards as recorded. */
+    private Pending after(@Nullable RecordedOperation seen, RecordedOperation operation, boolean isRelease, long time) {
+        Pending pending = new Pending(operation, isRelease, time, time - (seen == null ? 0 : seenAt(seen)));
+        if (seen != null) {
+            follow(seen, pending);
+        }
+        return pending;
+    }
+
+    private void follow(RecordedOperation before, Pending pending) {
+        pending.missing++;
+        followers.computeIfAbsent(before, unused -> new ArrayList<>()).add(pending);
+    }
+
+    private static @Nullable RecordedOperation upTo(@Nullable NavigableMap<Long, RecordedOperation> ends, long time) {
+        Map.Entry<Long, RecordedOperation> last = ends == null ? null : ends.floorEntry(time);
+        return last == null ? null : last.getValue();
     }
 
     private static @Nullable RecordedOperation before(
             @Nullable NavigableMap<Long, RecordedOperation> ends, RecordedOperation operation) {
-        Map.Entry<Long, RecordedOperation> last = ends == null ? null : ends.floorEntry(operation.submittedAt());
-        return last == null || last.getValue().number() >= operation.number() ? null : last.getValue();
+        RecordedOperation last = upTo(ends, operation.submittedAt());
+        return last == null || last.number() >= operation.number() ? null : last;
     }
 
     private @Nullable RecordedOperation later(@Nullable RecordedOperation left, @Nullable RecordedOperation right) {
@@ -265,16 +334,25 @@ final class ForecastRun implements AutoCloseable {
         return Math.min(graph.end(operation), operation.overAt());
     }
 
-    /** Notes that a predecessor of a submission has happened. */
+    /** Notes that a predecessor of an action has happened. */
     private void release(Pending pending, boolean end) {
         if (--pending.missing == 0) {
             long delay = end ? pending.delay : Math.max(0, followsNothing(pending) ? pending.delay - clock.now() : 0);
-            clock.schedule(delay, () -> submit(pending));
+            clock.schedule(delay, () -> act(pending));
         }
     }
 
-    private boolean followsNothing(Pending pending) {
-        return pending.delay == pending.operation.submittedAt();
+    private static boolean followsNothing(Pending pending) {
+        return pending.delay == pending.time;
+    }
+
+    private void act(Pending pending) {
+        FlightEvent.Reserved memory = pending.operation.reserved();
+        if (!pending.isRelease) {
+            submit(pending);
+        } else if (memory != null && buffers.remove(memory.reservation()) instanceof Buffer released) {
+            released.close();
+        }
     }
 
     private void submit(Pending pending) {
@@ -305,7 +383,7 @@ final class ForecastRun implements AutoCloseable {
                 queue(operation).barrier(wait, signal, 0);
             }
         } catch (IreeException e) {
-            // The operation cannot run on this hardware, and is counted as not ended.
+            refused += submitting == null ? 0 : 1; // else the end of the operation is reported
         } finally {
             submitting = null;
         }
@@ -332,14 +410,27 @@ final class ForecastRun implements AutoCloseable {
         }
 
         @Override
+        public void heldForMemory(QueueOperation operation, long bytes) {
+            held.add(operation.number());
+        }
+
+        @Override
+        public void issued(QueueOperation operation, @Nullable Reservation memory) {
+            held.remove(operation.number());
+        }
+
+        @Override
         public void over(QueueOperation operation, @Nullable IreeException failure) {
             RecordedOperation recorded = byNumber.get(operation.number());
             if (recorded == null || closing) {
                 return;
             }
+            held.remove(operation.number());
             if (failure == null || recorded.status().equals(failure.code())) {
                 over++;
                 last = Math.max(last, clock.now());
+            } else {
+                failed++;
             }
             followers.getOrDefault(recorded, List.of()).forEach(pending -> release(pending, true));
         }

@@ -9,6 +9,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.Forecast.Hardware;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -18,19 +20,21 @@ import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
  * The forecast of a recording with more queues beside a second run of the same work with these queues: calls of operations that wait for one
- * another, within a call and between calls; the submitting thread waits for the end of some calls.
+ * another, within a call and between calls; the submitting thread waits for the end of some calls, and then closes the results.
  */
 class ForecastAccuracyTest {
     private static final int RUNS = 1_000;
 
-    /** An operation: its nanoseconds, and the earlier operations of any call that it waits for. */
-    private record Step(long duration, List<Integer> waits) {}
+    /** An operation: its nanoseconds, the earlier operations of any call that it waits for, and the bytes of its result; 0 for none. */
+    private record Step(long duration, List<Integer> waits, long bytes) {}
 
     /** A call: its operations, by number in the work, and whether the thread waits for the last. */
     private record Call(int first, int count, boolean isAwaited) {}
@@ -39,7 +43,7 @@ class ForecastAccuracyTest {
         static Work random(Random random) {
             List<Step> steps = new ArrayList<>();
             List<Call> calls = new ArrayList<>();
-            int count = 2 + random.nextInt(9);
+            int count = 2 + random.nextInt(random.nextInt(10) == 0 ? 200 : 9);
             for (int call = 0; call < count; call++) {
                 int first = steps.size();
                 int length = 1 + random.nextInt(5);
@@ -51,7 +55,10 @@ class ForecastAccuracyTest {
                     if (first > 0 && random.nextInt(5) == 0) {
                         waits.add(random.nextInt(first));
                     }
-                    steps.add(new Step(1 + random.nextInt(100_000_000), waits));
+                    steps.add(new Step(
+                            1 + random.nextInt(100_000_000),
+                            waits,
+                            random.nextInt(3) == 0 ? 1 + random.nextInt(256 << 10) : 0));
                 }
                 calls.add(new Call(first, length, random.nextInt(3) == 0));
             }
@@ -96,6 +103,7 @@ class ForecastAccuracyTest {
         private void submit(
                 VirtualDevice device, VirtualClock clock, List<List<Long>> durations, List<AutoCloseable> opened) {
             List<TimelineSemaphore> timelines = new ArrayList<>(); // of each operation
+            Map<Buffer, TimelineSemaphore> results = new LinkedHashMap<>(); // not closed by the host yet
             for (Call call : calls) {
                 int queue = least(durations);
                 MemoryHolder holder = new MemoryHolder("m.f", new OperationsUnderWay());
@@ -110,12 +118,25 @@ class ForecastAccuracyTest {
                     opened.addAll(wait == null ? List.of(signal, timeline) : List.of(signal, timeline, wait));
                     timelines.add(timeline);
                     durations.get(queue).add(step.duration);
-                    device.queue(queue).barrier(wait, signal, 0);
+                    if (step.bytes == 0) {
+                        device.queue(queue).barrier(wait, signal, 0);
+                    } else {
+                        Buffer result = device.queue(queue).alloca(wait, signal, BufferParams.DEFAULT, step.bytes, 0);
+                        results.put(result, timeline);
+                        opened.add(result);
+                    }
                 }
                 holder.leave(before);
                 while (call.isAwaited && !timelines.getLast().isReached(1)) {
                     clock.step();
                 }
+                results.entrySet().removeIf(each -> {
+                    boolean closes = call.isAwaited && each.getValue().isReached(1);
+                    if (closes) {
+                        each.getKey().close();
+                    }
+                    return closes;
+                });
             }
         }
 

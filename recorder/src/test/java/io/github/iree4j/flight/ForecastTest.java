@@ -9,6 +9,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.Forecast.Hardware;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -17,6 +19,7 @@ import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,7 +125,7 @@ class ForecastTest {
     @Test
     void ringsThatHaveDroppedTheBeginningAreForecastFromTheRest() throws IOException {
         for (long seed = 1; seed <= 4; seed++) {
-            try (RandomWork work = new RandomWork(seed, 64 << 10);
+            try (RandomWork work = new RandomWork(seed, 64 << 10, seed % 2 == 0);
                     FlightRecorder recorder = FlightRecorder.open(
                             work.domain,
                             RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES),
@@ -161,6 +164,69 @@ class ForecastTest {
                 assertThat(forecast.forecast())
                         .as("seed %d, %s", seed, hardware)
                         .isPositive();
+            }
+        }
+    }
+
+    /** Each of many calls takes a tenth of the memory, and the host closes the memory before the next call. */
+    @Test
+    void memoryThatTheHostHasClosedIsFree() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, Frontier.DEFAULT_CAPACITY);
+            try (VirtualDevice device = VirtualDevice.builder()
+                            .clock(clock)
+                            .schedulingDomain(domain)
+                            .build();
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                for (int call = 0; call < 40; call++) {
+                    try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                            Fence allocated = Fence.at(timeline, 1);
+                            Fence done = Fence.at(timeline, 2);
+                            Buffer _ = device.queue(0).alloca(null, allocated, BufferParams.DEFAULT, 100 << 10, 0)) {
+                        device.queue(0).barrier(allocated, done, 0);
+                        clock.runUntilIdle();
+                    }
+                }
+                Forecast forecast = Forecast.of(recorder.recording(), new Hardware(0, 2, 100));
+                assertThat(forecast.operations()).isEqualTo(80);
+                assertThat(forecast.notEnded()).isZero();
+                assertThat(forecast.isWhole()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void workThatHungIsCountedAndNotCompared() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, Frontier.DEFAULT_CAPACITY);
+            try (VirtualDevice device = VirtualDevice.builder()
+                            .clock(clock)
+                            .schedulingDomain(domain)
+                            .build();
+                    TimelineSemaphore never = TimelineSemaphore.create(0);
+                    Fence after = Fence.at(never, 1);
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                assertThatThrownBy(() -> Forecast.of(recorder.recording(), Hardware.RECORDED))
+                        .isInstanceOfSatisfying(
+                                IreeException.class,
+                                e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION))
+                        .hasMessageContaining("nothing to forecast");
+                for (int i = 0; i < 20; i++) {
+                    device.queue(0).barrier(null, null, 0);
+                    device.queue(0).barrier(after, null, 0);
+                }
+                clock.runUntilIdle();
+                Forecast forecast = Forecast.of(recorder.recording(), Hardware.RECORDED);
+                assertThat(forecast.operations()).isEqualTo(20);
+                assertThat(forecast.hanging()).isEqualTo(20);
+                assertThat(forecast.notEnded()).isZero();
+                assertThat(forecast.isWhole()).isFalse();
+                never.signal(1);
+                clock.runUntilIdle();
             }
         }
     }

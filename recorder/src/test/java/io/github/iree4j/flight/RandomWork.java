@@ -34,10 +34,21 @@ final class RandomWork implements AutoCloseable {
     private final List<Buffer> all = new ArrayList<>();
     private final List<Fence> fences = new ArrayList<>();
     private final long memory;
+    private final boolean closesMemory;
 
     private record Held(Buffer buffer, Fence allocated) {}
 
     RandomWork(long seed, long memoryLimit) {
+        this(seed, memoryLimit, false);
+    }
+
+    /**
+     * Creates devices.
+     *
+     * @param closesMemory whether the host closes half of the memory, in place of deallocations
+     */
+    RandomWork(long seed, long memoryLimit, boolean closesMemory) {
+        this.closesMemory = closesMemory;
         this.random = new Random(seed);
         this.memory = memoryLimit;
         this.domain = SchedulingDomain.create(AxisAllocator.create(3, 0), tracker, random.nextBoolean() ? 12 : 3);
@@ -83,6 +94,9 @@ final class RandomWork implements AutoCloseable {
     void begin(int operations) {
         for (int i = 0; i < operations; i++) {
             submit();
+            if (closesMemory) {
+                closeMemory();
+            }
             for (int steps = random.nextInt(4); steps > 0 && random.nextBoolean(); steps--) {
                 clock.step();
             }
@@ -124,6 +138,17 @@ final class RandomWork implements AutoCloseable {
         } else {
             queue.barrier(wait, signal, 0);
         }
+    }
+
+    /** Closes half of the memory that has been allocated. */
+    private void closeMemory() {
+        buffers.removeIf(held -> {
+            boolean closes = held.allocated.isReached() && random.nextBoolean();
+            if (closes) {
+                held.buffer.close();
+            }
+            return closes;
+        });
     }
 
     private Fence join(Fence left, Fence right) {

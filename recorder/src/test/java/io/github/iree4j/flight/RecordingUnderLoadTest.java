@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Recordings of compiled programs on the CPU, called by several threads. Each operation finds its waits reached, which tells the order whatever
@@ -104,6 +106,31 @@ class RecordingUnderLoadTest {
                     whole.records().first(length));
             assertThat(Replay.of(part).toString()).as("%d records", length).endsWith("no differences");
         }
+    }
+
+    /** Results are closed by the host: in all, the calls take many times the memory of their device. */
+    @ParameterizedTest
+    @ValueSource(longs = {RecorderOptions.MINIMUM_BYTES, 64 << 20})
+    void recordingOfLargeResultsUnderLoadIsForecast(long ring) throws Exception {
+        FlightRecording recording;
+        try (FlightRecorder recorder =
+                        FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT.withBytes(ring));
+                IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file("3.13.0/cpu/dynamic_add.vmfb"));
+                Tensor input = Tensor.of(new float[100_000], 100_000)) {
+            ProgramFunction function = program.functions().getFirst();
+            onThreads(4, () -> {
+                for (int i = 0; i < 400; i++) {
+                    function.invoke(input, input).close();
+                }
+                return null;
+            });
+            recording = recorder.recording();
+        }
+        assertThat(recording.header().completeFrom() > 0).isEqualTo(ring == RecorderOptions.MINIMUM_BYTES);
+        Forecast forecast = Forecast.of(recording, new Forecast.Hardware(0, 2, 100));
+        assertThat(forecast.notEnded()).as("%s", forecast).isZero();
+        assertThat(forecast.isWhole()).as("%s", forecast).isTrue();
     }
 
     /** The recorder is opened among calls, its ring is too small for them, and then the runtime is closed under them. */

@@ -29,7 +29,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "replay",
         description = {
-            "Repeats a recording on the scheduler, with operations that do nothing, and compares decisions and frontiers.",
+            "Repeats a recording on the scheduler, with operations that do nothing, and compares decisions and"
+                    + " frontiers.",
             "With --device: on the queues of a device, with fills in place of the recorded operations.",
             "With other hardware: estimates the duration. The exit status is 1 when a replay differs."
         },
@@ -49,7 +50,8 @@ final class ReplayCommand implements Callable<Integer> {
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "Repeats the recording on this device, see 'iree4j devices', opened once for each recorded device. Repeat for several devices, assigned in turn to the recorded devices.")
+                    "Repeats the recording on this device, see 'iree4j devices', opened once for each recorded device."
+                            + " Repeat for several devices, assigned in turn to the recorded devices.")
     private List<String> targets = new ArrayList<>();
 
     @Option(
@@ -166,13 +168,15 @@ final class ReplayCommand implements Callable<Integer> {
     private static String json(Forecast forecast) {
         return String.format(
                 Locale.ROOT,
-                "{\"recordedNanos\": %d, \"modelNanos\": %d, \"forecastNanos\": %d, \"error\": %.3f, \"operations\": %d, \"notEnded\": %d}",
+                "{\"recordedNanos\": %d, \"modelNanos\": %d, \"forecastNanos\": %d, \"error\": %.3f, \"operations\":"
+                        + " %d, \"notEnded\": %d, \"hanging\": %d}",
                 forecast.recorded(),
                 forecast.model(),
                 forecast.forecast(),
                 forecast.error(),
                 forecast.operations(),
-                forecast.notEnded());
+                forecast.notEnded(),
+                forecast.hanging());
     }
 
     private static String text(Forecast forecast) {
@@ -185,7 +189,10 @@ final class ReplayCommand implements Callable<Integer> {
                         forecast.isWhole() ? comparison(forecast) : "nothing to compare")
                 + (forecast.notEnded() == 0
                         ? ""
-                        : "; %d of %d operations did not end".formatted(forecast.notEnded(), forecast.operations()));
+                        : "; %d of %d operations did not end".formatted(forecast.notEnded(), forecast.operations()))
+                + (forecast.hanging() == 0
+                        ? ""
+                        : "; %d more had not ended in the recording, and are left out".formatted(forecast.hanging()));
     }
 
     private static String comparison(Forecast forecast) {

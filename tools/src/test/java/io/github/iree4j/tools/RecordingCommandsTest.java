@@ -27,7 +27,7 @@ class RecordingCommandsTest {
                 "--repetitions=" + times,
                 "--recording=" + file);
         assertThat(run.status()).as(run.err()).isZero();
-        assertThat(run.out()).contains("EXEC @").contains("recorded ");
+        assertThat(run.out()).contains("recorded ");
         return file;
     }
 
@@ -93,6 +93,10 @@ class RecordingCommandsTest {
         CommandLineRun forecast = iree4j("replay", record(3), "--devices=2", "--memory=+20%", "--json");
         assertThat(forecast.status()).as(forecast.err()).isZero();
         assertThat(forecast.out()).contains("\"forecastNanos\": ").contains("\"notEnded\": 0");
+        assertThat(forecast.out()).contains("\"hanging\": 0");
+        CommandLineRun nothing = iree4j("replay", record(0), "--devices=2");
+        assertThat(nothing.status()).isEqualTo(1);
+        assertThat(nothing.err()).contains("there is nothing to forecast");
     }
 
     @Test

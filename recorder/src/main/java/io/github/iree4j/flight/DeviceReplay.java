@@ -85,7 +85,7 @@ public record DeviceReplay(
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "a recording is repeated on one device at least");
         }
         OperationGraph graph = new OperationGraph(recording);
-        graph.checkSizeOfReplay(Runtime.getRuntime().maxMemory());
+        ReplaySize.check(graph, Runtime.getRuntime().maxMemory());
         ReplayOrder order = new ReplayOrder(graph);
         long bytes = Math.clamp(
                 2L * Long.BYTES * recording.records().size(), RecorderOptions.MINIMUM_BYTES, RecordingFile.limit());

@@ -2,10 +2,8 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
-import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
-import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +16,7 @@ import java.util.TreeMap;
 public final class Explanation {
     private final OperationGraph graph;
     private final OpenCalls calls;
+    private final OperationStates states;
 
     /**
      * The parts of an operation's time, in nanoseconds. The parts follow one another, and add up to the time from the
@@ -47,20 +46,25 @@ public final class Explanation {
     public Explanation(OperationGraph graph) {
         this.graph = graph;
         this.calls = new OpenCalls(graph.recording());
+        this.states = new OperationStates(graph, calls);
     }
 
     /**
      * Returns the parts of an operation's time.
      *
      * @param operation an operation with a known end
-     * @return the times; zeros when the end is not known
+     * @return the times, of a failed operation up to the failure; zeros when the end is not known
      */
     public Times times(RecordedOperation operation) {
-        long end = graph.end(operation);
+        long end = graph.endOrFailure(operation);
         if (end == RecordedOperation.NEVER) {
             return new Times(0, 0, 0, 0);
         }
         long submitted = Math.min(operation.submittedAt(), end);
+        if (operation.issued == null) {
+            long held = operation.held == null ? end : Math.clamp(operation.held.time(), submitted, end);
+            return new Times(held - submitted, end - held, 0, 0);
+        }
         long waited = submitted;
         long memory = submitted;
         long queue = submitted;
@@ -146,11 +150,10 @@ public final class Explanation {
     }
 
     private String state(RecordedOperation operation) {
-        String remark = remark(operation);
-        if (!remark.isEmpty()) {
-            return operation.status() != StatusCode.OK
-                    ? remark
-                    : "submitted at %s and %s".formatted(duration(operation.submittedAt()), remark);
+        String remark = states.remark(operation);
+        if (graph.endOrFailure(operation) == RecordedOperation.NEVER || graph.hasEnded(operation) != Known.YES) {
+            String age = graph.hasEnded(operation) == Known.NO ? ", for " + duration(states.age(operation)) : "";
+            return "submitted at %s and %s%s".formatted(duration(operation.submittedAt()), remark, age);
         }
         Times times = times(operation);
         StringJoiner parts = new StringJoiner(" + ");
@@ -158,38 +161,27 @@ public final class Explanation {
         part(parts, times.memory(), "for memory");
         part(parts, times.queue(), "in its queue");
         part(parts, times.running(), "running");
-        return "%s from %s on = %s".formatted(duration(times.total()), duration(operation.submittedAt()), parts);
+        return "%s from %s on = %s%s"
+                .formatted(
+                        duration(times.total()),
+                        duration(operation.submittedAt()),
+                        parts,
+                        remark.isEmpty() ? "" : "; " + remark);
     }
 
     /** Returns how an operation failed, or its state if not known to have ended; empty for an operation that ended well. */
     String remark(RecordedOperation operation) {
-        if (operation.status() != StatusCode.OK) {
-            return "failed with %s: %s".formatted(operation.status(), operation.failure());
-        }
-        return graph.hasEnded(operation) == Known.YES ? "" : unended(operation);
+        return states.remark(operation);
     }
 
-    /** Returns the oldest calls in progress when the recording was taken, the oldest first. */
-    List<OpenCalls.Waiting> inProgress(int most) {
-        return calls.waiting(graph, most);
+    /** Returns the points that hold an operation back, as far as is known. */
+    List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
+        return states.awaited(operation);
     }
 
-    private String unended(RecordedOperation operation) {
-        if (graph.hasEnded(operation) == Known.UNKNOWN) {
-            return "ended or not: the records are missing";
-        }
-        if (operation.issuedAt() != RecordedOperation.NEVER) {
-            return operation.isEndedByHost() ? "not completed by the host" : "issued, not complete";
-        }
-        if (isOverwritten(operation)) {
-            return "not ended";
-        }
-        return operation.held != null ? "held back for memory" : "held back";
-    }
-
-    /** Whether records of the operation's progress may be missing. */
-    private boolean isOverwritten(RecordedOperation operation) {
-        return !operation.isWhole(graph.recording().header().completeFrom());
+    /** Returns the calls in progress when the recording was taken, and the names of timelines. */
+    OpenCalls openCalls() {
+        return calls;
     }
 
     private static void part(StringJoiner parts, long nanos, String what) {
@@ -199,44 +191,16 @@ public final class Explanation {
     }
 
     private String wait(RecordedOperation operation, int index) {
-        Point point = operation.waits().get(index);
         RecordedOperation producer = graph.producer(operation, index);
         String who = producer == null
-                ? isEndedWait(operation, index)
+                ? states.isEndedWait(operation, index)
                         ? "signalled by the host, or before the recording"
                         : "signalled by nobody in the recording"
-                : "%s by %s on %s%s"
-                        .formatted(
-                                graph.hasEnded(producer) == Known.NO ? "to be signalled" : "signalled",
-                                producer,
-                                queue(producer),
-                                call(producer));
+                : "%s by %s on %s%s".formatted(states.signals(producer), producer, queue(producer), call(producer));
         String how = index < operation.decisions().size()
                 ? decision(operation.decisions().get(index))
-                : isOverwritten(operation) ? "the decision is missing" : "not decided";
-        return "%s, %s: %s".formatted(calls.describe(point), who, how);
-    }
-
-    /** Whether a wait is known to have ended. */
-    private boolean isEndedWait(RecordedOperation operation, int index) {
-        List<Decision> decisions = operation.lastDecisions();
-        return operation.issuedAt() != RecordedOperation.NEVER
-                || graph.hasEnded(operation) == Known.YES
-                || index < decisions.size() && decisions.get(index).decision() == WaitDecision.REACHED
-                || operation.waitsOver.stream().anyMatch(each -> each.index() == index);
-    }
-
-    /** Returns the points that hold an operation back, as far as is known. */
-    List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
-        List<OpenCalls.Awaited> points = new ArrayList<>();
-        for (int i = 0; i < operation.waits().size(); i++) {
-            RecordedOperation producer = graph.producer(operation, i);
-            if (producer == null ? !isEndedWait(operation, i) : graph.hasEnded(producer) != Known.YES) {
-                points.add(
-                        new OpenCalls.Awaited(calls.describe(operation.waits().get(i)), producer));
-            }
-        }
-        return points;
+                : states.isOverwritten(operation) ? "the decision is missing" : "not decided";
+        return "%s, %s: %s".formatted(calls.describe(operation.waits().get(index)), who, how);
     }
 
     private static String decision(Decision decision) {
@@ -293,18 +257,20 @@ public final class Explanation {
     }
 
     /**
-     * Explains a call: the parts of its time, its critical path, and its operations.
+     * Explains a call: for a call in progress, its state, age and missing signals; the parts of its time, its critical
+     * path, and its operations.
      *
      * @param number the call's number
      * @return lines of text
-     * @throws io.github.iree4j.status.IreeException NOT_FOUND for a call without recorded operations
+     * @throws io.github.iree4j.status.IreeException NOT_FOUND for a call without recorded operations that was not in
+     *     progress
      */
     public List<String> call(long number) {
         return new RecordedCalls(graph, this).explain(number);
     }
 
     /**
-     * Lists the slowest calls that have ended, each with the parts of its time.
+     * Lists the slowest calls that have ended or failed, each with the parts of its time.
      *
      * @param function the function of the calls; empty for all
      * @param most the most lines
@@ -315,6 +281,9 @@ public final class Explanation {
     public List<String> slowest(String function, int most) {
         RecordedCalls recorded = new RecordedCalls(graph, this);
         List<String> lines = new ArrayList<>(recorded.slowest(function, most));
+        if (calls.size() > 0) {
+            lines.add("%d more in progress: see the summary".formatted(calls.size()));
+        }
         if (!recorded.caveat().isEmpty()) {
             lines.add(recorded.caveat());
         }
@@ -333,10 +302,12 @@ public final class Explanation {
         long over = operations.stream()
                 .filter(each -> graph.hasEnded(each) == Known.YES)
                 .count();
-        lines.add("%d operations, %d ended, on %d queues; %d reservations of memory"
+        List<RecordedOperation> failed = states.failed();
+        lines.add("%d operations, %d ended%s, on %d queues; %d reservations of memory"
                 .formatted(
                         operations.size(),
                         over,
+                        failed.isEmpty() ? "" : ", %d of them with a failure".formatted(failed.size()),
                         graph.recording().queues().size(),
                         graph.reservations().size()));
         FlightRecording.Header header = graph.recording().header();
@@ -391,6 +362,10 @@ public final class Explanation {
                 .limit(most)
                 .forEach(each -> lines.add("  %s  %s, %d times"
                         .formatted(duration(each.getValue()[0]), each.getKey(), each.getValue()[1])));
+        if (!failed.isEmpty()) {
+            lines.add("failed:");
+            failed.stream().limit(most).forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));
+        }
         List<RecordedOperation> stuck = operations.stream()
                 .filter(each -> graph.hasEnded(each) == Known.NO)
                 .limit(most)

@@ -75,7 +75,7 @@ public record Forecast(long recorded, long model, long forecast, int operations,
      */
     public static Forecast of(FlightRecording recording, Hardware hardware) {
         OperationGraph graph = new OperationGraph(recording);
-        graph.checkSizeOfReplay(Runtime.getRuntime().maxMemory());
+        ReplaySize.check(graph, Runtime.getRuntime().maxMemory());
         ReplayOrder order = new ReplayOrder(graph);
         List<RecordedOperation> operations = order.operations().stream()
                 .filter(each -> each.hasRun() && each.overAt() != RecordedOperation.NEVER)

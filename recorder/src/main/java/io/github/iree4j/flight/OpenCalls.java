@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** The calls in progress when a recording was taken, and the names of timelines. Immutable. */
 final class OpenCalls {
     private final List<FlightEvent.Call> calls = new ArrayList<>(); // oldest first
-    private final Map<Long, String> programs = new HashMap<>(); // by call
+    private final Map<Long, FlightEvent.Call> byNumber = new HashMap<>();
     private final Map<Long, String> timelines = new HashMap<>();
 
     OpenCalls(FlightRecording recording) {
@@ -20,7 +20,7 @@ final class OpenCalls {
             switch (each) {
                 case FlightEvent.Call call -> {
                     calls.add(call);
-                    programs.put(call.call(), call.program());
+                    byNumber.put(call.call(), call);
                 }
                 case FlightEvent.NamedTimeline named -> timelines.put(named.timeline(), named.name());
                 default -> {} // of operations and memory
@@ -35,7 +35,13 @@ final class OpenCalls {
 
     /** Returns the program of a call in progress; empty for other calls. */
     String program(long number) {
-        return programs.getOrDefault(number, "");
+        FlightEvent.Call call = byNumber.get(number);
+        return call == null ? "" : call.program();
+    }
+
+    /** Returns whether a call was in progress. */
+    boolean contains(long number) {
+        return byNumber.containsKey(number);
     }
 
     /** Describes a point, for example {@code timeline 6 'upload-finished' at 1}; empty for none. */
@@ -62,14 +68,15 @@ final class OpenCalls {
 
     /** Returns the oldest calls, the oldest first. */
     List<Waiting> waiting(OperationGraph graph, int most) {
-        return calls.stream()
-                .limit(most)
-                .map(call -> new Waiting(
-                        call,
-                        call.waits().stream()
-                                .map(point -> new Awaited(describe(point), graph.signaller(point)))
-                                .toList()))
-                .toList();
+        return calls.stream().limit(most).map(call -> waiting(graph, call)).toList();
+    }
+
+    private Waiting waiting(OperationGraph graph, FlightEvent.Call call) {
+        return new Waiting(
+                call,
+                call.waits().stream()
+                        .map(point -> new Awaited(describe(point), graph.signaller(point)))
+                        .toList());
     }
 
     /** Returns the state of a call in words. */
@@ -80,24 +87,32 @@ final class OpenCalls {
     /** Returns lines about the oldest calls, with the signallers of the points awaited. */
     List<String> explain(OperationGraph graph, int most) {
         List<String> lines = new ArrayList<>();
-        for (Waiting each : waiting(graph, most)) {
-            FlightEvent.Call call = each.call();
-            lines.add("call %d of %s of program '%s' for %s, %s"
-                    .formatted(
-                            call.call(),
-                            call.function(),
-                            call.program(),
-                            Explanation.duration(call.age()),
-                            state(call)));
-            for (Awaited wait : each.waits()) {
-                lines.add("  waits for %s, %s"
-                        .formatted(
-                                wait.point(),
-                                wait.signaller() == null
-                                        ? "signalled by nobody in the recording"
-                                        : "to be signalled by " + wait.signaller()));
-            }
+        waiting(graph, most).forEach(each -> explain(each, lines));
+        return lines;
+    }
+
+    /** Returns lines about a call in progress; none for another call. */
+    List<String> explainOne(OperationGraph graph, long number) {
+        List<String> lines = new ArrayList<>();
+        FlightEvent.Call call = byNumber.get(number);
+        if (call != null) {
+            explain(waiting(graph, call), lines);
         }
         return lines;
+    }
+
+    private static void explain(Waiting waiting, List<String> lines) {
+        FlightEvent.Call call = waiting.call();
+        lines.add("call %d of %s of program '%s' for %s, %s"
+                .formatted(
+                        call.call(), call.function(), call.program(), Explanation.duration(call.age()), state(call)));
+        for (Awaited wait : waiting.waits()) {
+            lines.add("  waits for %s, %s"
+                    .formatted(
+                            wait.point(),
+                            wait.signaller() == null
+                                    ? "signalled by nobody in the recording"
+                                    : "to be signalled by " + wait.signaller()));
+        }
     }
 }

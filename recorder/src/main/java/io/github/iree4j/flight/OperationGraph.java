@@ -5,7 +5,6 @@ import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.hal.schedule.WaitDecision;
-import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -28,10 +27,6 @@ import org.jspecify.annotations.Nullable;
  * the end of the operation or of a successor. Immutable.
  */
 public final class OperationGraph {
-    // Bytes taken by an operation and a point in a replay, beside the recording: measured, and doubled.
-    private static final long REPLAY_BYTES = 4096;
-    private static final long POINT_BYTES = 512;
-
     private final FlightRecording recording;
     private final Map<Long, RecordedOperation> operations = new LinkedHashMap<>(); // by number, as submitted
     private final Map<Entry, RecordedOperation> byEpoch = new HashMap<>();
@@ -51,6 +46,7 @@ public final class OperationGraph {
     private final List<RecordedFrontier> strays = new ArrayList<>();
     private final TreeSet<Long> strayEnds = new TreeSet<>(); // sequence numbers
     private final List<FlightEvent.Lost> losses = new ArrayList<>();
+    private long takenAt;
 
     /**
      * Reads the operations of a recording.
@@ -119,6 +115,7 @@ public final class OperationGraph {
     }
 
     private void read(FlightEvent event) {
+        takenAt = Math.max(takenAt, event.time());
         switch (event) {
             case FlightEvent.Submitted submitted ->
                 operations.putIfAbsent(submitted.operation(), new RecordedOperation(submitted, true));
@@ -331,6 +328,17 @@ public final class OperationGraph {
         return ends.getOrDefault(operation, RecordedOperation.NEVER);
     }
 
+    /** Returns when an operation ended or failed, perhaps without having been issued; NEVER when the end is not known. */
+    long endOrFailure(RecordedOperation operation) {
+        long end = end(operation);
+        return end == RecordedOperation.NEVER ? operation.overAt() : end;
+    }
+
+    /** Returns when the recording was taken, as far as its records show. */
+    long takenAt() {
+        return takenAt;
+    }
+
     /**
      * Returns whether an operation had ended, with success or not, when the recording was taken.
      *
@@ -374,26 +382,6 @@ public final class OperationGraph {
     }
 
     // ---- Predecessors of an operation.
-
-    /**
-     * Checks for enough memory to repeat the operations, with a timeline for each point.
-     *
-     * @param heap bytes
-     * @throws IreeException RESOURCE_EXHAUSTED without enough memory
-     */
-    void checkSizeOfReplay(long heap) {
-        long bytes = 0;
-        for (RecordedOperation each : operations.values()) {
-            bytes += REPLAY_BYTES
-                    + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
-        }
-        if (bytes > heap) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "to repeat %d operations may take %d bytes, more than the %d of this heap; give Java more memory (-Xmx), or record less"
-                            .formatted(operations.size(), bytes, heap));
-        }
-    }
 
     /**
      * Returns the operations that have signalled when an operation signals: the signallers of its waits, and the

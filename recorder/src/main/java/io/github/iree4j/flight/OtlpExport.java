@@ -54,19 +54,13 @@ final class OtlpExport {
         return text.append("]}\n").toString();
     }
 
-    /** Returns when an operation ended, or failed, perhaps without having been issued. */
-    private long end(RecordedOperation operation) {
-        long end = graph.end(operation);
-        return end == RecordedOperation.NEVER ? operation.overAt() : end;
-    }
-
     private void span(RecordedOperation operation, @Nullable RecordedQueue queue, StringBuilder all) {
         Explanation.Times times = explanation.times(operation);
         all.append("{\"traceId\":\"%s\",\"spanId\":\"%s\",\"name\":".formatted(trace(operation), span(operation)));
         JsonText.quote(
                 operation.function().isEmpty() ? operation.name() : operation.name() + " " + operation.function(), all);
         all.append(",\"kind\":1,\"startTimeUnixNano\":\"%d\",\"endTimeUnixNano\":\"%d\",\"attributes\":["
-                .formatted(origin + operation.submittedAt(), origin + end(operation)));
+                .formatted(origin + operation.submittedAt(), origin + graph.endOrFailure(operation)));
         attribute(all, "iree.operation", operation.name(), true);
         number(all, "iree.queue", queue == null ? 0 : queue.index());
         number(all, "iree.epoch", operation.epoch());

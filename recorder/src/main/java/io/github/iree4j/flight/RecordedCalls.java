@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * The calls of a recording, as far as their operations are recorded: from the submission of a call's first operation to
@@ -39,9 +40,9 @@ final class RecordedCalls {
      * @param function the function, or empty
      * @param operations in the order of submission
      * @param begin submission of the first operation, in nanoseconds since the recorder was opened
-     * @param end end of the last operation with a known end
+     * @param end end of the last operation with a known end; the time of the recording for a call in progress
      * @param parts nanoseconds by {@link Part}; add up to the time from begin to end
-     * @param hasEnded whether all operations have ended
+     * @param hasEnded whether all operations have ended, and the call was not in progress
      */
     record Call(
             long number,
@@ -53,6 +54,15 @@ final class RecordedCalls {
             Known hasEnded) {
         long duration() {
             return end - begin;
+        }
+
+        /** Returns the failure of the first operation that failed; OK for none. */
+        StatusCode status() {
+            return operations.stream()
+                    .map(RecordedOperation::status)
+                    .filter(each -> each != StatusCode.OK)
+                    .findFirst()
+                    .orElse(StatusCode.OK);
         }
     }
 
@@ -81,15 +91,16 @@ final class RecordedCalls {
 
     /** Returns the call of some operations. */
     Call call(long number, List<RecordedOperation> operations) {
-        Known ended = Known.YES;
+        boolean inProgress = explanation.openCalls().contains(number);
+        Known ended = inProgress ? Known.NO : Known.YES;
         long begin = Long.MAX_VALUE;
-        long end = Long.MIN_VALUE;
+        long end = inProgress ? graph.takenAt() : Long.MIN_VALUE;
         TreeMap<Long, int[]> changes = new TreeMap<>(); // by time: more or fewer operations in each part
         for (RecordedOperation each : operations) {
             Known one = graph.hasEnded(each);
             ended = one == Known.NO || ended == Known.NO ? Known.NO : one == Known.UNKNOWN ? Known.UNKNOWN : ended;
-            Explanation.Times times = explanation.times(each);
-            long at = Math.min(each.submittedAt(), explanation.isEndKnown(each) ? graph.end(each) : Long.MAX_VALUE);
+            Explanation.Times times = one == Known.NO ? underWay(each) : explanation.times(each);
+            long at = Math.min(each.submittedAt(), graph.endOrFailure(each));
             begin = Math.min(begin, at);
             at = change(changes, Part.WAITING, at, times.waiting());
             at = change(changes, Part.MEMORY, at, times.memory());
@@ -105,6 +116,20 @@ final class RecordedCalls {
                 end,
                 parts(changes, begin, end),
                 ended);
+    }
+
+    /** Returns the parts of the time of an operation that has not ended, up to the time of the recording. */
+    private Explanation.Times underWay(RecordedOperation operation) {
+        long all = Math.max(0, graph.takenAt() - operation.submittedAt());
+        if (operation.issued == null) {
+            long memory = operation.held == null ? 0 : Math.min(all, graph.takenAt() - operation.held.time());
+            return new Explanation.Times(all - memory, memory, 0, 0);
+        }
+        long since = Math.min(all, graph.takenAt() - operation.issuedAt());
+        RecordedQueue queue = graph.queue(operation.axis());
+        boolean isQueued =
+                queue != null && queue.stream() && operation.beganAt() == RecordedOperation.NEVER; // else has its turn
+        return new Explanation.Times(all - since, 0, isQueued ? since : 0, isQueued ? 0 : since);
     }
 
     private static long change(TreeMap<Long, int[]> changes, Part part, long from, long nanos) {
@@ -161,12 +186,15 @@ final class RecordedCalls {
 
     private static String function(String name, List<Call> all) {
         List<Call> ended = all.stream()
-                .filter(each -> each.hasEnded() == Known.YES)
+                .filter(each -> each.hasEnded() == Known.YES && each.status() == StatusCode.OK)
                 .sorted(Comparator.comparingLong(Call::duration))
                 .toList();
-        String left = all.size() == ended.size()
-                ? ""
-                : ", %d of them not known to have ended".formatted(all.size() - ended.size());
+        String left = count(all, each -> each.status() != StatusCode.OK, "failed")
+                + count(all, each -> each.status() == StatusCode.OK && each.hasEnded() == Known.NO, "not ended")
+                + count(
+                        all,
+                        each -> each.status() == StatusCode.OK && each.hasEnded() == Known.UNKNOWN,
+                        "not known to have ended");
         if (ended.isEmpty()) {
             return "%s: %s%s".formatted(name, count(all.size(), "call"), left);
         }
@@ -188,6 +216,11 @@ final class RecordedCalls {
                         parts(parts));
     }
 
+    private static String count(List<Call> calls, Predicate<Call> which, String what) {
+        long count = calls.stream().filter(which).count();
+        return count == 0 ? "" : ", %d of them %s".formatted(count, what);
+    }
+
     private static String count(int count, String what) {
         return count == 1 ? "1 " + what : "%d %ss".formatted(count, what);
     }
@@ -198,7 +231,7 @@ final class RecordedCalls {
     }
 
     /**
-     * Returns a line for each of the slowest calls that have ended.
+     * Returns a line for each of the slowest calls that have ended or failed.
      *
      * @param function the function of the calls; empty for all
      * @throws IreeException NOT_FOUND for a function without calls, with the functions of the recording
@@ -228,7 +261,12 @@ final class RecordedCalls {
     }
 
     private static String line(Call call) {
-        return "call %d of %s: %s from %s on = %s; %s%s"
+        String ended = switch (call.hasEnded()) {
+            case YES -> "";
+            case NO -> ", not ended";
+            case UNKNOWN -> ", ended or not: records are missing";
+        };
+        return "call %d of %s: %s from %s on = %s; %s%s%s"
                 .formatted(
                         call.number(),
                         call.function(),
@@ -236,9 +274,8 @@ final class RecordedCalls {
                         Explanation.duration(call.begin()),
                         parts(call.parts()),
                         count(call.operations().size(), "operation"),
-                        call.hasEnded() == Known.YES
-                                ? ""
-                                : call.hasEnded() == Known.NO ? ", not ended" : ", ended or not: records are missing");
+                        call.status() == StatusCode.OK ? "" : ", failed with " + call.status(),
+                        ended);
     }
 
     private static String parts(long[] parts) {
@@ -252,17 +289,22 @@ final class RecordedCalls {
     }
 
     /**
-     * Returns lines about a call: its time, its critical path, its operations.
+     * Returns lines about a call: what a call in progress waits for; its time, its critical path, its operations.
      *
-     * @throws IreeException NOT_FOUND for a call without recorded operations
+     * @throws IreeException NOT_FOUND for a call without recorded operations that was not in progress
      */
     List<String> explain(long number) {
         Call call = calls.get(number);
+        List<String> lines = explanation.openCalls().explainOne(graph, number);
         if (call == null) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND, "the recording has no operations of call %d".formatted(number));
+            if (lines.isEmpty()) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "the recording has no operations of call %d, and the call was not in progress"
+                                .formatted(number));
+            }
+            return lines;
         }
-        List<String> lines = new ArrayList<>();
         lines.add(line(call));
         call.operations().stream()
                 .filter(explanation::isEndKnown)

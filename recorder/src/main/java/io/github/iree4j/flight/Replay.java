@@ -78,7 +78,7 @@ public record Replay(
      */
     public static Replay of(FlightRecording recording) {
         OperationGraph graph = new OperationGraph(recording);
-        graph.checkSizeOfReplay(Runtime.getRuntime().maxMemory());
+        ReplaySize.check(graph, Runtime.getRuntime().maxMemory());
         ReplayOrder order = new ReplayOrder(graph);
         try (ReplayRun run = new ReplayRun(graph, order)) {
             run.run();

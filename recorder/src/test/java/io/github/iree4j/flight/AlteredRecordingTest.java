@@ -46,8 +46,8 @@ class AlteredRecordingTest {
     @Test
     void replayThatTheHeapCannotHoldIsRefused() throws IOException {
         OperationGraph graph = new OperationGraph(FlightRecorderTest.record(SEED, 100));
-        graph.checkSizeOfReplay(100 * 16 << 10);
-        assertThatThrownBy(() -> graph.checkSizeOfReplay(100 * 4 << 10))
+        ReplaySize.check(graph, 100 * 16 << 10);
+        assertThatThrownBy(() -> ReplaySize.check(graph, 100 * 4 << 10))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
                 .hasMessageContaining("100 operations")

@@ -17,6 +17,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.Known;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,7 +68,11 @@ class OpenCallsTest {
     }
 
     private List<FlightEvent.Call> calls() {
-        return recorder.recording().events().stream()
+        return calls(recorder.recording());
+    }
+
+    private static List<FlightEvent.Call> calls(FlightRecording recording) {
+        return recording.events().stream()
                 .filter(FlightEvent.Call.class::isInstance)
                 .map(FlightEvent.Call.class::cast)
                 .toList();
@@ -117,6 +123,12 @@ class OpenCallsTest {
             });
             Path file = folder.resolve("calls.iree4j");
             recorder.recording().write(file);
+            assertThat(new Explanation(new OperationGraph(FlightRecording.read(file)))
+                            .call(calls().getFirst().call()))
+                    .as("a call without operations")
+                    .hasSize(2)
+                    .anyMatch(line -> line.endsWith(", before inputs"))
+                    .anyMatch(line -> line.endsWith("signalled by nobody in the recording"));
             String point = "waits for timeline %d 'upload-finished' at 1, signalled by nobody in the recording"
                     .formatted(timeline.semaphore().id());
             assertThat(explain(FlightRecording.read(file)))
@@ -189,6 +201,53 @@ class OpenCallsTest {
                     .filter(each -> !each.isDone())
                     .forEach(each -> each.join().close());
             timelines.forEach(TimelineSemaphore::close);
+        }
+    }
+
+    /** Its operations end one after the other; between them the program works on the host. */
+    @Test
+    void aCallInProgressHasNotEndedThoughItsOperationsHave() {
+        try (Program loop = runtime.load(Fixtures.file("3.13.0/cpu/host_while.vmfb"))) {
+            AtomicBoolean isEnough = new AtomicBoolean();
+            Thread caller = Thread.ofPlatform().start(() -> {
+                while (!isEnough.get()) {
+                    loop.functions()
+                            .getFirst()
+                            .invoke(new float[] {1e-30f, 1e-30f, 1e-30f, 1e-30f})
+                            .close();
+                }
+            });
+            while (!isEnough.get()) {
+                FlightRecording recording = recorder.recording();
+                OperationGraph graph = new OperationGraph(recording);
+                Explanation explanation = new Explanation(graph);
+                List<RecordedOperation> submitted = graph.operations();
+                for (FlightEvent.Call call : calls(recording)) {
+                    RecordedCalls.Call known = new RecordedCalls(graph, explanation)
+                            .all().stream()
+                                    .filter(each -> each.number() == call.call())
+                                    .findFirst()
+                                    .orElse(null);
+                    if (known != null) {
+                        isEnough.set(submitted.stream().allMatch(each -> graph.hasEnded(each) == Known.YES));
+                        assertThat(known.hasEnded()).isEqualTo(Known.NO);
+                        assertThat(explanation.slowest("", Integer.MAX_VALUE))
+                                .noneMatch(line -> line.startsWith("call " + call.call() + " "))
+                                .last()
+                                .isEqualTo("1 more in progress: see the summary");
+                        assertThat(explanation.call(call.call()).getFirst()).contains(" of program 'host_while' for ");
+                    }
+                }
+            }
+            join(caller);
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

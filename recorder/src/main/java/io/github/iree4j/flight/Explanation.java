@@ -311,7 +311,9 @@ public final class Explanation {
                         graph.recording().queues().size(),
                         graph.reservations().size()));
         FlightRecording.Header header = graph.recording().header();
-        if (header.completeFrom() > 0 || header.dropped() > 0) {
+        if (!graph.recording().damage().isEmpty()) {
+            lines.add(graph.recording().damage());
+        } else if (header.completeFrom() > 0 || header.dropped() > 0) {
             lines.add("records before number %d are incomplete, and %d were dropped"
                     .formatted(header.completeFrom(), header.dropped()));
         }

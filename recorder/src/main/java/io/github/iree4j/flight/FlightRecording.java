@@ -15,6 +15,7 @@ public final class FlightRecording {
     private final List<RecordedPool> pools;
     private final RecordWords records;
     private final List<FlightEvent> events;
+    private final String damage;
 
     /**
      * Information about a recording as a whole.
@@ -24,7 +25,8 @@ public final class FlightRecording {
      * @param next sequence numbers of later records are at or above this
      * @param completeFrom of the records below this sequence number some, or all, are missing; records of operations
      *     that had not ended when the recording was taken are there all the same, see {@link FlightEvent.Open}
-     * @param dropped number of records missing in a file, since the file was full or the disk was slow; 0 for a ring
+     * @param dropped number of records missing in a file, since the file was full or the disk was slow; at least 1 for a
+     *     salvaged file without its end; 0 for a ring
      */
     public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped) {}
 
@@ -34,11 +36,22 @@ public final class FlightRecording {
             List<RecordedQueue> queues,
             List<RecordedPool> pools,
             RecordWords records) {
+        this(header, names, queues, pools, records, "");
+    }
+
+    FlightRecording(
+            Header header,
+            List<String> names,
+            List<RecordedQueue> queues,
+            List<RecordedPool> pools,
+            RecordWords records,
+            String damage) {
         this.header = header;
         this.names = names;
         this.queues = queues;
         this.pools = pools;
         this.records = records;
+        this.damage = damage;
         RecordReader reader = new RecordReader(records, names, pools.size());
         List<FlightEvent> all = new ArrayList<>(records.count());
         for (int i = 0; i < records.count(); i++) {
@@ -70,6 +83,16 @@ public final class FlightRecording {
      */
     public static FlightRecording salvage(Path file) throws IOException {
         return RecordingFile.read(file, true);
+    }
+
+    /**
+     * Returns the damage of a salvaged file, and how much was read. The state of an operation is unknown where its end may
+     * lie behind the damage.
+     *
+     * @return the damage, for people; empty for none
+     */
+    public String damage() {
+        return damage;
     }
 
     /**

@@ -1,8 +1,6 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightRecording.Header;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -258,13 +256,6 @@ final class RecordingFile {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             return new RecordingFileReader(file.toString(), channel, partly).read();
         }
-    }
-
-    static IreeException damaged(String file, long position, String what) {
-        return new IreeException(
-                StatusCode.DATA_LOSS,
-                "recording '%s' %s at byte %d; read what is before that with --salvage"
-                        .formatted(file, what, position));
     }
 
     static Instant start(ByteBuffer payload) {

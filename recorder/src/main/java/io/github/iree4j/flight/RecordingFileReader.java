@@ -30,6 +30,7 @@ final class RecordingFileReader {
     private long recordBytes;
     private @Nullable Header header;
     private boolean ended;
+    private String damage = ""; // of a file without an end
 
     RecordingFileReader(String name, FileChannel file, boolean partly) throws IOException {
         this.name = name;
@@ -59,7 +60,7 @@ final class RecordingFileReader {
         }
         int reserved = first.getInt();
         if (reserved != 0) {
-            throw RecordingFile.damaged(name, RecordingFile.HEADER_BYTES - Integer.BYTES, "has a reserved word");
+            throw damaged(RecordingFile.HEADER_BYTES - Integer.BYTES, "has a reserved word");
         }
         try {
             long position = RecordingFile.HEADER_BYTES;
@@ -67,7 +68,7 @@ final class RecordingFileReader {
                 position = chunk(position);
             }
             if (position != size) {
-                throw RecordingFile.damaged(name, position, "goes on after its end");
+                throw damaged(position, "goes on after its end");
             }
         } catch (IreeException e) {
             if (!partly || e.code() != StatusCode.DATA_LOSS) {
@@ -76,16 +77,27 @@ final class RecordingFileReader {
         }
         Header known = header;
         if (known == null) {
-            throw RecordingFile.damaged(name, RecordingFile.HEADER_BYTES, "has no beginning");
+            throw damaged(RecordingFile.HEADER_BYTES, "has no beginning");
         }
         RecordWords sorted = records.sorted();
         if (!ended) {
             known = header(known, sorted);
         }
-        return new FlightRecording(known, List.copyOf(names), List.copyOf(queues), List.copyOf(pools), sorted);
+        return new FlightRecording(
+                known,
+                List.copyOf(names),
+                List.copyOf(queues),
+                List.copyOf(pools),
+                sorted,
+                ended ? "" : "%s, so only the %d records before the damage are read".formatted(damage, sorted.count()));
     }
 
-    /** Returns the header of a file without an end, as far as the numbers of the records show. */
+    private IreeException damaged(long position, String what) {
+        damage = "recording '%s' %s at byte %d of %d".formatted(name, what, position, size);
+        return new IreeException(StatusCode.DATA_LOSS, damage + "; read what is before that with --salvage");
+    }
+
+    /** Returns the header of a file without an end, as far as the numbers of the records show: the last records are missing. */
     private static Header header(Header known, RecordWords sorted) {
         long next = 0;
         long completeFrom = 0;
@@ -98,18 +110,17 @@ final class RecordingFileReader {
                 next = Math.max(next, number + 1);
             }
         }
-        return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing);
+        return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing + 1);
     }
 
     private ByteBuffer bytes(long position, int length) throws IOException {
         if (length > size - position) {
-            throw RecordingFile.damaged(
-                    name, position, "ends: %d bytes are missing".formatted(length - (size - position)));
+            throw damaged(position, "ends: %d bytes are missing".formatted(length - (size - position)));
         }
         ByteBuffer all = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         while (all.hasRemaining()) {
             if (file.read(all, position + all.position()) < 0) {
-                throw RecordingFile.damaged(name, position, "was truncated while it was read");
+                throw damaged(position, "was truncated while it was read");
             }
         }
         return all.flip();
@@ -122,8 +133,7 @@ final class RecordingFileReader {
         int length = head.getInt();
         int expected = head.getInt();
         if (length < 0 || length > RecordingFile.MAXIMUM_CHUNK) {
-            throw RecordingFile.damaged(
-                    name,
+            throw damaged(
                     position,
                     "has a chunk of %d bytes, above the limit of %d,"
                             .formatted(Integer.toUnsignedLong(length), RecordingFile.MAXIMUM_CHUNK));
@@ -133,14 +143,14 @@ final class RecordingFileReader {
         CRC32C checksum = new CRC32C();
         checksum.update(payload.duplicate());
         if ((int) checksum.getValue() != expected) {
-            throw RecordingFile.damaged(name, position, "has a chunk with another checksum than it says");
+            throw damaged(position, "has a chunk with another checksum than it says");
         }
         try {
             read(kind, payload);
         } catch (java.nio.BufferUnderflowException e) {
-            throw RecordingFile.damaged(name, start + payload.position(), "has a chunk that ends too early");
+            throw damaged(start + payload.position(), "has a chunk that ends too early");
         } catch (Malformed e) {
-            throw RecordingFile.damaged(name, start + payload.position(), e.getMessage());
+            throw damaged(start + payload.position(), e.getMessage());
         }
         return start + length;
     }

@@ -40,6 +40,13 @@ final class RecordingFlags {
             err.println(replay);
             return replay.recording();
         }
-        return salvage ? FlightRecording.salvage(file) : FlightRecording.read(file);
+        if (!salvage) {
+            return FlightRecording.read(file);
+        }
+        FlightRecording recording = FlightRecording.salvage(file);
+        if (!recording.damage().isEmpty()) {
+            err.println(recording.damage());
+        }
+        return recording;
     }
 }

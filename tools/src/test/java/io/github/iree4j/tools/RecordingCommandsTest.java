@@ -132,6 +132,14 @@ class RecordingCommandsTest {
         assertThat(refused.status()).isEqualTo(1);
         assertThat(refused.err()).contains("DATA_LOSS").contains("--salvage");
         assertThat(iree4j("explain", "--salvage", file.toString()).status()).isZero();
+        whole[whole.length / 2]++; // in the only chunk of records
+        Files.write(file, whole);
+        CommandLineRun salvaged = iree4j("explain", "--salvage", file.toString());
+        assertThat(salvaged.status()).isZero();
+        assertThat(salvaged.err())
+                .contains("another checksum")
+                .contains(", so only the 0 records before the damage are read");
+        assertThat(salvaged.out()).contains(salvaged.err().strip());
     }
 
     @Test

@@ -152,8 +152,7 @@ public final class Explanation {
     private String state(RecordedOperation operation) {
         String remark = states.remark(operation);
         if (graph.endOrFailure(operation) == RecordedOperation.NEVER || graph.hasEnded(operation) != Known.YES) {
-            String age = graph.hasEnded(operation) == Known.NO ? ", for " + duration(states.age(operation)) : "";
-            return "submitted at %s and %s%s".formatted(duration(operation.submittedAt()), remark, age);
+            return "submitted %s and %s%s".formatted(states.submission(operation), remark, states.age(operation));
         }
         Times times = times(operation);
         StringJoiner parts = new StringJoiner(" + ");

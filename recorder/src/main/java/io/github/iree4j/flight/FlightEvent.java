@@ -1,6 +1,7 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
@@ -63,8 +64,10 @@ public sealed interface FlightEvent {
      *
      * @param submission the submission, with its time; the number is the position of this record, and the thread is not
      *     known
+     * @param before whether the operation was submitted before the recording began, with 0 for the time; {@link
+     *     Known#UNKNOWN} for an operation executed in parts, with the time of the recording
      */
-    record Open(Submitted submission) implements FlightEvent {
+    record Open(Submitted submission, Known before) implements FlightEvent {
         @Override
         public long sequence() {
             return submission.sequence();

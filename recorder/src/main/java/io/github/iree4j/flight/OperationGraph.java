@@ -122,7 +122,10 @@ public final class OperationGraph {
             case FlightEvent.Open open -> {
                 FlightEvent.Submitted submission = open.submission();
                 operations.putIfAbsent(submission.operation(), new RecordedOperation(submission, false));
-                of(submission.operation(), operation -> operation.openAt = open.sequence());
+                of(submission.operation(), operation -> {
+                    operation.openAt = open.sequence();
+                    operation.before = open.before();
+                });
             }
             case FlightEvent.Decided decided -> {
                 RecordedOperation operation = operations.get(decided.operation());

@@ -84,8 +84,20 @@ final class OperationStates {
                 };
     }
 
-    /** Returns how long an operation that has not ended was under way when the recording was taken, in nanoseconds. */
-    long age(RecordedOperation operation) {
-        return Math.max(0, graph.takenAt() - operation.submittedAt());
+    /** Returns when an operation was submitted, as the end of a sentence. */
+    String submission(RecordedOperation operation) {
+        return switch (operation.before) {
+            case NO -> "at " + Explanation.duration(operation.submittedAt());
+            case YES -> "before the recording began";
+            case UNKNOWN -> "at a time that is not recorded";
+        };
+    }
+
+    /** Returns how long an operation had been under way when the recording was taken, to follow a state; empty when not known. */
+    String age(RecordedOperation operation) {
+        String age = Explanation.duration(Math.max(0, graph.takenAt() - operation.submittedAt()));
+        return graph.hasEnded(operation) != Known.NO || operation.before == Known.UNKNOWN
+                ? ""
+                : operation.before == Known.YES ? ", for more than " + age : ", for " + age;
     }
 }

@@ -6,6 +6,7 @@ import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,10 @@ import java.util.List;
 final class RecordReader {
     private static final WaitDecision[] DECISIONS = WaitDecision.values();
     private static final Reuse[] REUSES = Reuse.values();
+
+    // The word of the thread, of operations listed as open without the time of their submission.
+    static final long OPENED_BEFORE = 1;
+    static final long OPENED_AT_UNKNOWN_TIME = 2;
 
     private final RecordWords records;
     private final List<String> names;
@@ -41,7 +46,7 @@ final class RecordReader {
         int type = RecordType.type(records.word(index, 0));
         FlightEvent event = switch (type) {
             case RecordType.SUBMITTED -> submitted(sequence, time);
-            case RecordType.OPEN -> new FlightEvent.Open(submitted(sequence, time));
+            case RecordType.OPEN -> open(submitted(sequence, time));
             case RecordType.DECIDED -> new FlightEvent.Decided(sequence, time, number(), decisions());
             case RecordType.WAIT_OVER -> new FlightEvent.WaitOver(sequence, time, number(), number());
             case RecordType.HELD -> new FlightEvent.Held(sequence, time, number(), number());
@@ -75,6 +80,22 @@ final class RecordReader {
         int signals = fence();
         return new FlightEvent.Submitted(
                 sequence, time, operation, axis, name, call, function, thread, points(waits), points(signals));
+    }
+
+    private static FlightEvent.Open open(FlightEvent.Submitted words) {
+        Known before = words.thread() == 0 ? Known.NO : words.thread() == OPENED_BEFORE ? Known.YES : Known.UNKNOWN;
+        FlightEvent.Submitted submission = new FlightEvent.Submitted(
+                words.sequence(),
+                words.time(),
+                words.operation(),
+                words.axis(),
+                words.name(),
+                words.call(),
+                words.function(),
+                0,
+                words.waits(),
+                words.signals());
+        return new FlightEvent.Open(submission, before);
     }
 
     private FlightEvent.Call call(long sequence, long time) {

@@ -44,7 +44,10 @@ final class RecordType {
     /** operation, index of the wait. Since version 2. */
     static final int WAIT_OVER = 12;
 
-    /** The words of {@link #SUBMITTED}, for an operation that had not ended when the recording was taken. Since version 3. */
+    /**
+     * The words of {@link #SUBMITTED}, for an operation that had not ended when the recording was taken; in place of the
+     * thread, whether the time of the submission is known. Since version 3.
+     */
     static final int OPEN = 13;
 
     /**

@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,7 @@ public final class RecordedOperation {
     long began = NEVER;
     // number of the record that lists the operation as not ended when the recording was taken; -1 for none
     long openAt = -1;
+    Known before = Known.NO; // whether submitted before the recording began
     private final boolean isRecorded; // whether the submission has a record of its own
 
     /**
@@ -176,7 +178,7 @@ public final class RecordedOperation {
     /**
      * Returns when the operation was submitted.
      *
-     * @return the time
+     * @return the time; 0 for an operation submitted before the recording began
      */
     public long submittedAt() {
         return submitted.time();

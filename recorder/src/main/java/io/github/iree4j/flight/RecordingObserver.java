@@ -35,6 +35,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     private final RecordingDrain drain;
     private final long firstOperation = OPERATIONS.get() + 1;
     private final long firstReservation = RESERVATIONS.get() + 1;
+    private final UnnumberedOperations unnumbered = new UnnumberedOperations(); // guarded by this
 
     RecordingObserver(RecordRings rings, Definitions definitions, FrontierTracker tracker, RecordingDrain drain) {
         this.rings = rings;
@@ -97,35 +98,43 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     /**
-     * Returns records of the operations of this recorder that have not ended, among the operations submitted by a time,
-     * and of the calls in progress.
+     * Returns records of the operations that have not ended, among the operations submitted by a time, and of the calls
+     * in progress. Operations without a number in the first listing were submitted before the recording began.
      *
      * @param cut the number of the records
      * @param until the time, by the clock of the rings
      */
-    RecordWords open(QueueObservation queues, SchedulingDomain domain, long cut, long until) {
+    synchronized RecordWords open(QueueObservation queues, SchedulingDomain domain, long cut, long until) {
         OpenRecords open = new OpenRecords(definitions, cut, until);
+        UnnumberedOperations.Listing listing = unnumbered.list();
         queues.forEachOpen((queue, name, number, observedAt, wait, signal, call) -> {
-            if (number != 0 && (number < firstOperation || observedAt > until)) {
+            if (number >= firstOperation && observedAt > until) {
                 return;
             }
-            WordTarget record = open.operation(words(wait, signal), number == 0 ? until : observedAt);
+            UnnumberedOperations.Entry entry =
+                    number == 0 ? listing.entry(queue, name, signal, call, OPERATIONS::incrementAndGet) : null;
+            boolean before = entry == null ? number < firstOperation : entry.isBefore();
+            WordTarget record = open.operation(words(wait, signal), before ? 0 : entry == null ? observedAt : until);
             if (record == null) {
                 return;
             }
+            if (!definitions.knowsQueue(queue.axis())) {
+                define(queue);
+            }
             putSubmission(
                     record,
-                    number == 0 ? OPERATIONS.incrementAndGet() : number, // the parts are numbered, the whole is not
+                    entry == null ? number : entry.number(),
                     queue,
                     definitions.name(name),
                     call,
                     function(call),
-                    0,
+                    before ? RecordReader.OPENED_BEFORE : entry == null ? 0 : RecordReader.OPENED_AT_UNKNOWN_TIME,
                     wait,
                     signal);
             open.names(wait);
             open.names(signal);
         });
+        unnumbered.keep(listing);
         domain.forEachOpenCall(open::call);
         return open.records();
     }

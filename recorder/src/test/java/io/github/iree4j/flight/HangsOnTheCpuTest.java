@@ -209,6 +209,51 @@ class HangsOnTheCpuTest {
         }
     }
 
+    /** Three operations without a recorder, two of them alike, and one under an earlier recorder. */
+    @Test
+    void operationsFromBeforeTheRecordingAreNamedAlikeInEachRecording() throws IOException {
+        try (Device device = device();
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(gate, 1);
+                Fence signal = Fence.at(timeline, 1)) {
+            device.queue(0).barrier(wait, null, 0);
+            device.queue(0).barrier(wait, null, 0);
+            device.queue(0).barrier(wait, signal, 0);
+            try (FlightRecorder earlier = smallRecorder()) {
+                device.queue(0).barrier(wait, null, 0);
+                assertThat(submissions(earlier.recording()))
+                        .hasSize(4)
+                        .satisfies(lines -> assertThat(lines.getLast()).contains(" on local/0: submitted at "));
+            }
+            try (FlightRecorder recorder = smallRecorder()) {
+                List<String> lines = submissions(recorder.recording());
+                assertThat(lines)
+                        .hasSize(4)
+                        .doesNotHaveDuplicates()
+                        .allMatch(line -> line.matches(
+                                "#\\d+ barrier on local/0: submitted before the recording began and not ended,"
+                                        + " for more than"));
+                assertThat(submissions(recorder.recording())).isEqualTo(lines);
+                device.queue(0).barrier(wait, null, 0);
+                assertThat(submissions(recorder.recording())).hasSize(5).containsAll(lines);
+                gate.signal(1);
+                timeline.await(1);
+                assertThat(submissions(recorder.recording())).isEmpty();
+            }
+        }
+    }
+
+    /** Returns the first lines about the open operations, without their ages. */
+    private static List<String> submissions(FlightRecording recording) {
+        OperationGraph graph = new OperationGraph(recording);
+        return graph.operations().stream()
+                .filter(each -> graph.hasEnded(each) == Known.NO)
+                .map(each -> new Explanation(graph).explain(each).getFirst())
+                .map(line -> line.replaceFirst("(?<= for more than) .*", ""))
+                .toList();
+    }
+
     /** Everything ends, some of it after the last record that the file has room for. */
     @Test
     void whatEndedAfterAFileWasFullIsNotNamed() throws Exception {

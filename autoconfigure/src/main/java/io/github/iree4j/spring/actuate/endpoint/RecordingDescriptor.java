@@ -69,8 +69,9 @@ public record RecordingDescriptor(
     /**
      * An operation that has not ended.
      *
-     * @param submitted nanoseconds since the recorder was opened
-     * @param values the fields of the submission
+     * @param submitted nanoseconds since the recorder was opened; 0 for a submission before
+     * @param values the fields of the submission; {@code before} tells whether the submission was before the recorder was
+     *     opened: {@code YES}, {@code NO}, or {@code UNKNOWN} for an operation executed in parts
      */
     public record Open(long submitted, Map<String, Object> values) {}
 
@@ -103,6 +104,7 @@ public record RecordingDescriptor(
     private static Open open(FlightEvent.Open operation) {
         Map<String, Object> values = new LinkedHashMap<>();
         put(values, operation.submission());
+        values.put("before", operation.before().name());
         return new Open(operation.time(), values);
     }
 

@@ -130,6 +130,9 @@ public final class Explanation {
         for (int i = 0; i < operation.waits().size(); i++) {
             lines.add("  waits for " + wait(operation, i));
         }
+        operation.submitted.signals().stream()
+                .filter(calls::isNamed)
+                .forEach(point -> lines.add("  signals " + calls.describe(point)));
         for (Dependency each : graph.dependencies(operation)) {
             if (each.kind() == Kind.MEMORY) {
                 lines.add("  waits for memory%s%s, there at %s"

@@ -101,7 +101,8 @@ public sealed interface FlightEvent {
             implements FlightEvent {}
 
     /**
-     * The name of a timeline awaited or signalled by an operation or a call in progress when the recording was taken.
+     * The name of a timeline awaited or signalled by an operation, or awaited by a call in progress when the recording was
+     * taken.
      *
      * @param timeline its id
      * @param name the name given by the application, or the call that the timeline was made for

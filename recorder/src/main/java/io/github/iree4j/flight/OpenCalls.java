@@ -7,10 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /** The calls in progress when a recording was taken, and the names of timelines. Immutable. */
 final class OpenCalls {
+    private static final int MOST_POINTS = 20;
+
     private final List<FlightEvent.Call> calls = new ArrayList<>(); // oldest first
     private final Map<Long, FlightEvent.Call> byNumber = new HashMap<>();
     private final Map<Long, String> timelines = new HashMap<>();
@@ -53,6 +56,20 @@ final class OpenCalls {
         return name == null
                 ? point.toString()
                 : "timeline %d '%s' at %d".formatted(point.timeline(), name, point.value());
+    }
+
+    /** Describes points, at most 20. */
+    String describe(List<Point> points) {
+        StringJoiner all = new StringJoiner(", ");
+        points.stream().limit(MOST_POINTS).map(this::describe).forEach(all::add);
+        return points.size() <= MOST_POINTS
+                ? all.toString()
+                : all + " and %d more".formatted(points.size() - MOST_POINTS);
+    }
+
+    /** Returns whether the timeline of a point has a name. */
+    boolean isNamed(Point point) {
+        return timelines.containsKey(point.timeline());
     }
 
     /**

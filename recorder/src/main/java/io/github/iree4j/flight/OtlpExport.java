@@ -65,6 +65,9 @@ final class OtlpExport {
         number(all, "iree.queue", queue == null ? 0 : queue.index());
         number(all, "iree.epoch", operation.epoch());
         attribute(all, "iree.frontier", operation.frontier().toString(), false);
+        OpenCalls names = explanation.openCalls();
+        attribute(all, "iree.waits_for", names.describe(operation.waits()), false);
+        attribute(all, "iree.signals", names.describe(operation.submitted.signals()), false);
         number(all, "iree.waiting_ns", times.waiting());
         number(all, "iree.memory_ns", times.memory());
         number(all, "iree.queue_ns", times.queue());
@@ -89,7 +92,8 @@ final class OtlpExport {
             }
             WaitDecision decision = i < decisions.size() ? decisions.get(i).decision() : null;
             all.append(separator);
-            link(all, producer, operation.waits().get(i).toString(), decision == null ? "" : decision.name());
+            String point = explanation.openCalls().describe(operation.waits().get(i));
+            link(all, producer, point, decision == null ? "" : decision.name());
             separator = ",";
         }
         for (Dependency each : graph.dependencies(operation)) {

@@ -163,6 +163,8 @@ final class PerfettoExport {
         note(event, "operation", operation.number());
         note(event, "call", operation.call());
         note(event, "epoch", operation.epoch());
+        note(event, "waits for", explanation.openCalls().describe(operation.waits()));
+        note(event, "signals", explanation.openCalls().describe(operation.submitted.signals()));
         note(event, "waiting_ns", times.waiting());
         note(event, "memory_ns", times.memory());
         note(event, "queue_ns", times.queue());

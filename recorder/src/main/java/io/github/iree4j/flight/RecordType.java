@@ -56,7 +56,7 @@ final class RecordType {
      */
     static final int CALL = 14;
 
-    /** timeline, name. For the named timelines of records of kinds 13 and 14. Since version 3. */
+    /** timeline, name. For the named timelines of records of kinds 1, 13 and 14. Since version 3. */
     static final int TIMELINE = 15;
 
     /** The number of words at the beginning of each record. */

@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -18,6 +19,7 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -93,8 +95,34 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         } finally {
             ring.release();
         }
+        if (call == null || !issued && wait != null && !wait.isReached()) {
+            names(wait, call, now);
+            names(signal, call, now);
+        } // else everything is at hand in a call: the names made up for the call's own timelines take time
         drain.look(ring, now);
         return number;
+    }
+
+    /**
+     * Makes a record of each timeline of a fence with a name other than the call's: with each operation, as the ring drops
+     * the oldest records.
+     */
+    private void names(@Nullable Fence fence, @Nullable MemoryHolder call, long now) {
+        for (int i = 0; i < points(fence); i++) {
+            TimelineSemaphore timeline = Objects.requireNonNull(fence).semaphore(i);
+            String name = timeline.name();
+            if (!name.isEmpty() && (call == null || !name.equals(call.toString()))) {
+                int number = definitions.message(name);
+                RecordRing ring = rings.hold(now);
+                try {
+                    ring.begin(RecordType.TIMELINE, 2, now);
+                    ring.put(timeline.id());
+                    ring.put(number);
+                } finally {
+                    ring.release();
+                }
+            }
+        }
     }
 
     /**

@@ -16,6 +16,7 @@ import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -255,6 +256,41 @@ class ExportTest {
         assertThat(new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8).split("\"spanId\""))
                 .hasSize(2);
         assertThat(CriticalPath.of(graph).steps()).hasSize(1);
+    }
+
+    @Test
+    void timelinesOfOperationsThatHaveEndedAreNamed() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, 12);
+            try (VirtualDevice device = VirtualDevice.builder()
+                            .clock(clock)
+                            .schedulingDomain(domain)
+                            .build();
+                    TimelineSemaphore upload = TimelineSemaphore.create(0);
+                    TimelineSemaphore answer = TimelineSemaphore.create(0);
+                    Fence wait = Fence.at(upload, 1);
+                    Fence signal = Fence.at(answer, 1);
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                upload.setName("upload-finished");
+                answer.setName("answer-ready");
+                device.queue(0).barrier(wait, signal, 0);
+                upload.signal(1);
+                clock.runUntilIdle();
+                OperationGraph graph = new OperationGraph(recorder.recording());
+                String point = "timeline " + upload.id() + " 'upload-finished' at 1";
+                String signalled = "timeline " + answer.id() + " 'answer-ready' at 1";
+                assertThat(graph.hasEnded(graph.operations().getFirst())).isEqualTo(Known.YES);
+                assertThat(new Explanation(graph).explain(graph.operations().getFirst()))
+                        .anyMatch(line -> line.startsWith("  waits for " + point))
+                        .contains("  signals " + signalled);
+                for (ExportFormat format : List.of(ExportFormat.PERFETTO, ExportFormat.OTLP)) {
+                    assertThat(new String(export(format, graph), StandardCharsets.UTF_8))
+                            .contains(point)
+                            .contains(signalled);
+                }
+            }
+        }
     }
 
     @Test

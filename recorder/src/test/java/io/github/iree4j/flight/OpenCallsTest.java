@@ -147,6 +147,26 @@ class OpenCallsTest {
     }
 
     @Test
+    void theTimelineThatACallWaitedForIsNamedAfterTheCallHasEnded() {
+        try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
+                Timeline timeline = runtime.createTimeline("upload-finished");
+                Fence after = timeline.at(1)) {
+            CompletableFuture<Results> call = fences.function("add").submit(after, null, FOUR, FOUR);
+            while (recorder.statistics().recorded() == 0) {
+                Thread.onSpinWait(); // until the call has submitted an operation
+            }
+            after.signal();
+            call.join().close();
+            OperationGraph graph = new OperationGraph(recorder.recording());
+            assertThat(graph.operations())
+                    .flatExtracting(new Explanation(graph)::explain)
+                    .anyMatch(line -> line.startsWith("  waits for timeline "
+                            + timeline.semaphore().id() + " 'upload-finished' at 1, signalled by the host"))
+                    .noneMatch(line -> line.contains("'call of "));
+        }
+    }
+
+    @Test
     void theSignallerOfAnAwaitedPointIsNamed() throws IOException {
         try (Timeline timeline = runtime.createTimeline();
                 TimelineSemaphore gate = TimelineSemaphore.create(0);

@@ -29,7 +29,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param events oldest first
  * @param open the operations that have not ended, however long ago they were submitted; in the last page only
  * @param calls the calls in progress, as for {@code open}
- * @param timelines the named timelines of these operations and calls
+ * @param timelines the named timelines of the operations of this page, and of these operations and calls
  */
 public record RecordingDescriptor(
         long cursor,
@@ -94,7 +94,13 @@ public record RecordingDescriptor(
                         .map(RecordingDescriptor::open)
                         .toList(),
                 some(page, FlightEvent.Call.class).toList(),
-                some(page, FlightEvent.NamedTimeline.class).toList());
+                List.copyOf(some(page, FlightEvent.NamedTimeline.class)
+                        .collect(Collectors.toMap(
+                                FlightEvent.NamedTimeline::timeline,
+                                each -> each,
+                                (earlier, later) -> later,
+                                LinkedHashMap::new))
+                        .values()));
     }
 
     private static <T extends FlightEvent> Stream<T> some(FlightRecording page, Class<T> kind) {
@@ -193,8 +199,12 @@ public record RecordingDescriptor(
                 values.put("message", e.message());
                 yield "lost";
             }
-            case FlightEvent.Open _, FlightEvent.Call _, FlightEvent.NamedTimeline _ ->
-                throw new IllegalArgumentException("listed apart: " + event);
+            case FlightEvent.NamedTimeline e -> {
+                values.put("timeline", e.timeline());
+                values.put("name", e.name());
+                yield "timeline";
+            }
+            case FlightEvent.Open _, FlightEvent.Call _ -> throw new IllegalArgumentException("listed apart: " + event);
         };
         return new Event(event.sequence(), event.time(), kind, values);
     }

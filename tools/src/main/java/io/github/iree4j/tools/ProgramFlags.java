@@ -30,33 +30,37 @@ import picocli.CommandLine.Spec;
 /** The flags for the program and the devices, shared by all commands running programs. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ProgramFlags {
+    private static final String STANDARD_INPUT = "standard input";
+
     @Option(
             names = "--module",
             paramLabel = "FILE",
             description =
-                    "A .vmfb, or - for standard input. Repeat for several modules: a module may import from earlier modules.")
+                    "A .vmfb, or - for standard input. Repeat for several modules: a module may import from earlier"
+                            + " modules.")
     private List<String> modules = new ArrayList<>();
 
     @Option(
             names = "--parameters",
             paramLabel = "[SCOPE=]FILE",
             description =
-                    "A parameter file (.irpa, .gguf or .safetensors), with a scope in the program. Repeat for several; within a scope, the first file with a parameter provides the parameter.")
+                    "A parameter file (.irpa, .gguf or .safetensors), with a scope in the program. Repeat for several;"
+                            + " within a scope, the first file with a parameter provides the parameter.")
     private List<String> parameters = new ArrayList<>();
 
     @Option(
             names = "--device",
             paramLabel = "[NAME=]DEVICE",
-            description =
-                    "A device, see 'iree4j devices', optionally with a name. Default: local. Repeat for a program compiled for several devices, in the order of the targets; a device may be repeated.")
+            description = "A device, see 'iree4j devices', optionally with a name. Default: local. Repeat for a program"
+                    + " compiled for several devices, in the order of the targets; a device may be repeated.")
     private List<String> devices = new ArrayList<>();
 
     @Option(
             names = "--executable_formats",
             split = ",",
             paramLabel = "FORMAT",
-            description =
-                    "The executable formats allowed to run, such as vmvx-bytecode-fb. Default: all formats of the devices except system-elf-*: shared libraries can run any code when loaded.")
+            description = "The executable formats allowed to run, such as vmvx-bytecode-fb. Default: all formats of the"
+                    + " devices except system-elf-*: shared libraries can run any code when loaded.")
     private List<String> executableFormats = new ArrayList<>();
 
     @Option(
@@ -165,12 +169,20 @@ final class ProgramFlags {
             if (standardInput == null) {
                 standardInput = System.in.readAllBytes(); // read once, however often loaded
             }
-            builder.module("standard input", standardInput);
+            builder.module(STANDARD_INPUT, standardInput);
         } else if (moduleMode == ModuleMode.preload) {
             builder.module(Path.of(module));
         } else {
             builder.mappedModule(Path.of(module));
         }
+    }
+
+    /** Returns the name of the last module's file, without {@code .vmfb}. */
+    String fileName() {
+        String last = modules.getLast();
+        String name =
+                last.equals("-") ? STANDARD_INPUT : String.valueOf(Path.of(last).getFileName());
+        return name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
     }
 
     /** Prints one line; also called by threads of devices. */
@@ -196,24 +208,33 @@ final class ProgramFlags {
 
     /** The functions of the program's last module. */
     static List<ProgramFunction> ownFunctions(Program program) {
-        String module = program.name() + ".";
+        return ownFunctions(program, program.name());
+    }
+
+    /** As {@link #ownFunctions(Program)}, of a program loaded with a name. */
+    private static List<ProgramFunction> ownFunctions(Program program, String programName) {
         return program.functions().stream()
-                .filter(f -> f.fullName().startsWith(module))
+                .filter(f -> f.fullName().equals(programName + "." + f.name()))
                 .toList();
     }
 
     /** Returns the named function, or the only function. */
     static ProgramFunction function(Program program, @Nullable String name) {
+        return function(program, program.name(), name);
+    }
+
+    /** As {@link #function(Program, String)}, of a program loaded with a name. */
+    static ProgramFunction function(Program program, String programName, @Nullable String name) {
         if (name != null && !name.isEmpty()) {
             return program.function(name);
         }
-        List<ProgramFunction> candidates = ownFunctions(program);
+        List<ProgramFunction> candidates = ownFunctions(program, programName);
         if (candidates.size() != 1) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "module '%s' exports %d functions; choose with --function= (%s)"
                             .formatted(
-                                    program.name(),
+                                    programName,
                                     candidates.size(),
                                     candidates.stream()
                                             .map(ProgramFunction::name)

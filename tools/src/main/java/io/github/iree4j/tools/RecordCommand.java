@@ -42,6 +42,12 @@ final class RecordCommand implements Callable<Integer> {
             description = "The function to call. Optional when the last module exports a single function.")
     private @Nullable String function;
 
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            description = "The name of the program in the recording. Default: the name of the last module's file.")
+    private @Nullable String name;
+
     @Option(names = "--input", paramLabel = "VALUE", description = "An argument, as for 'iree4j run'.")
     private List<String> inputs = new ArrayList<>();
 
@@ -91,8 +97,9 @@ final class RecordCommand implements Callable<Integer> {
     }
 
     private void call(IreeRuntime runtime, PrintWriter out) throws IOException {
-        try (Program program = runtime.load(flags.options().build())) {
-            ProgramFunction called = ProgramFlags.function(program, function);
+        String named = name == null ? flags.fileName() : name;
+        try (Program program = runtime.load(flags.options().consumer(named).build())) {
+            ProgramFunction called = ProgramFlags.function(program, named, function);
             try (CallArguments arguments = CallArguments.parse(called, inputs)) {
                 for (int i = 0; i < repetitions; i++) {
                     try (Results results = called.invoke(arguments.values())) {

@@ -73,6 +73,26 @@ class RecordingCommandsTest {
         assertThat(iree4j("explain", file, "--function=nowhere").err()).contains("it has calls of " + words[3]);
     }
 
+    /** Both modules are named 'module'. */
+    @Test
+    void programsAreToldApartByTheirFilesOrNames() {
+        for (String[] each : new String[][] {{"dynamic_add", ""}, {"add", ""}, {"add", "sum"}}) {
+            String file = directory.resolve(each[0] + each[1] + ".iree4j").toString();
+            String[] words = {
+                "record",
+                "--module=" + fixture("3.13.0/cpu/" + each[0] + ".vmfb"),
+                "--input=4xf32=1 2 3 4",
+                "--input=4xf32=1 2 3 4",
+                "--recording=" + file,
+                each[1].isEmpty() ? "--max_bytes=1048576" : "--name=" + each[1]
+            };
+            CommandLineRun run = iree4j(words);
+            assertThat(run.status()).as(run.err()).isZero();
+            String program = each[1].isEmpty() ? each[0] : each[1];
+            assertThat(iree4j("explain", file).out()).containsPattern(program + "\\.\\w+: 1 call, p50 ");
+        }
+    }
+
     @Test
     void recordedProgramIsRepeatedOnADevice() {
         String file = record(3);

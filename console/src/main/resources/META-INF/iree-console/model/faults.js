@@ -2,7 +2,7 @@
 // Faults as the laboratory writes them: KIND:TARGET[*FACTOR][@TICK].
 
 const FORM = /^(\w+):(.+?)(?:\*(\d+))?(?:@(\d+))?$/;
-const SEPARATOR = /,(?=(?:kill|lose|slow|fail|exhaust):)/i; // ids may have commas
+const SEPARATOR = /,(?=(?:kill|lose|slow|fail|exhaust|reject):)/i; // ids may have commas
 
 export class Fault {
   /** @param {string} text */
@@ -18,6 +18,7 @@ export class Fault {
 
   /** Whether an operation may fail because of it, as far as the operation's own times say. */
   mayHit(schedule, op) {
+    if (this.kind === "reject") return this.#mayCancel(schedule, op);
     const hardware = this.hardware(schedule);
     const its = hardware.length > 0 ? hardware.includes(op.hardware) : op.id === this.target;
     if (!its) return false;
@@ -26,9 +27,20 @@ export class Fault {
     return this.kind === "exhaust" && op.start >= this.tick;
   }
 
-  /** Whether an operation cannot end well because of it. Which of several that start at one tick finds no memory is not known. */
+  /**
+   * Whether an operation cannot end well because of it. Which of several that start at one tick finds no memory is not
+   * known, nor when the host learns that a draft is wrong.
+   */
   mustHit(schedule, op) {
-    return this.kind !== "exhaust" && this.mayHit(schedule, op);
+    return !["exhaust", "reject"].includes(this.kind) && this.mayHit(schedule, op);
+  }
+
+  /** Whether an operation may stand on a draft of the verification that the fault names, and had not ended before that. */
+  #mayCancel(schedule, op) {
+    const verification = schedule.byId.get(this.target);
+    if (!verification || (op.start >= 0 && op.end >= 0 && op.end < verification.end)) return false;
+    const drafts = new Set(verification.before.map((each) => each.hardware));
+    return [op, ...schedule.pastOf(op)].some((each) => drafts.has(each.hardware));
   }
 
   /** The hardware that it hits; none when it hits one operation. */

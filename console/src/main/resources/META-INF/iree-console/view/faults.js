@@ -117,6 +117,7 @@ const labelOf = (target, schedule) => schedule.labelOf.get(target) ?? schedule.b
 /** @param {import("../model/faults.js").Fault} fault @param {import("../model/schedule.js").Schedule} schedule */
 export function describeFault({ text, kind, target, factor, tick }, schedule) {
   const done = { kill: "killed", lose: "lost", slow: `${factor} times slower`, fail: "fails", exhaust: "out of memory" }[kind];
+  if (kind === "reject") return `${labelOf(target, schedule)} rejects its draft`;
   const what = kind === "kill" && schedule.machineOf.has(target) ? `machine of ${labelOf(target, schedule)}` : labelOf(target, schedule);
   return done ? `${what} ${done} at ${timeNamed(schedule.unit, tick)}` : text;
 }

@@ -26,6 +26,11 @@ const MEASURES = [
   { id: "strangers", label: "Unrelated pairs that were ordered" },
   { id: "reusedAtOnce", label: "Memory reused at once", more: true, ifAny: true },
   { id: "reusedAfterWait", label: "Memory reused after a wait", ifAny: true },
+  { id: "cancelled", label: "Operations cancelled with a rejected draft", ifAny: true },
+  { id: "neverBegun", label: "Cancelled before the beginning", more: true, ifAny: true },
+  { id: "wastedTicks", label: "Ticks run for nothing", ifAny: true },
+  { id: "markedCancelled", label: "Cancelled operations marked by their frontier", more: true, ifAny: true },
+  { id: "markedOthers", label: "Other operations marked alike", ifAny: true },
 ];
 
 export class Ways {

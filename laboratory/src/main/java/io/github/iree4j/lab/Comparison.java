@@ -37,6 +37,12 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      * @param strangers pairs of operations ordered in the run although nothing links the workloads
      * @param reusedAtOnce allocations from used memory without a wait
      * @param reusedAfterWait allocations from used memory for which the hardware waits
+     * @param cancelled operations failing because of a {@linkplain Fault.Kind#REJECT rejected} draft, directly or
+     *     because they wait for such an operation
+     * @param neverBegun cancelled operations that never ran
+     * @param wastedTicks ticks for which cancelled operations ran
+     * @param markedCancelled directly cancelled operations whose frontier mentions the draft and not the verification
+     * @param markedOthers operations whose frontier does so, although the operations do not stand on the draft
      */
     public record Way(
             WaitKnowledge knowledge,
@@ -51,7 +57,12 @@ public record Comparison(Scenario scenario, List<Way> ways) {
             long knownOrder,
             long strangers,
             long reusedAtOnce,
-            long reusedAfterWait) {}
+            long reusedAfterWait,
+            long cancelled,
+            long neverBegun,
+            long wastedTicks,
+            long markedCancelled,
+            long markedOthers) {}
 
     /** Copies the parts. */
     public Comparison {
@@ -60,6 +71,8 @@ public record Comparison(Scenario scenario, List<Way> ways) {
 
     private static final Map<String, Function<Way, Long>> ROWS = new LinkedHashMap<>();
     private static final Map<String, Function<Way, Long>> MEMORY_ROWS = new LinkedHashMap<>(); // of runs reusing memory
+    private static final Map<String, Function<Way, Long>> CANCEL_ROWS =
+            new LinkedHashMap<>(); // of runs with cancelled operations
 
     static {
         ROWS.put("makespan, ticks", Way::makespan);
@@ -74,6 +87,11 @@ public record Comparison(Scenario scenario, List<Way> ways) {
         ROWS.put("unrelated pairs that were ordered", Way::strangers);
         MEMORY_ROWS.put("memory reused at once", Way::reusedAtOnce);
         MEMORY_ROWS.put("memory reused after a wait", Way::reusedAfterWait);
+        CANCEL_ROWS.put("operations cancelled", Way::cancelled);
+        CANCEL_ROWS.put("cancelled before the beginning", Way::neverBegun);
+        CANCEL_ROWS.put("ticks run for nothing", Way::wastedTicks);
+        CANCEL_ROWS.put("cancelled operations marked by their frontier", Way::markedCancelled);
+        CANCEL_ROWS.put("other operations marked alike", Way::markedOthers);
     }
 
     /**
@@ -145,6 +163,9 @@ public record Comparison(Scenario scenario, List<Way> ways) {
         if (ways.stream().anyMatch(each -> each.reusedAtOnce() + each.reusedAfterWait() > 0)) {
             MEMORY_ROWS.forEach((name, value) -> addRow(table, name, value));
         }
+        if (ways.stream().anyMatch(each -> each.cancelled() > 0)) {
+            CANCEL_ROWS.forEach((name, value) -> addRow(table, name, value));
+        }
         return table.toString();
     }
 
@@ -176,6 +197,11 @@ public record Comparison(Scenario scenario, List<Way> ways) {
             values.put("strangers", way.strangers());
             values.put("reusedAtOnce", way.reusedAtOnce());
             values.put("reusedAfterWait", way.reusedAfterWait());
+            values.put("cancelled", way.cancelled());
+            values.put("neverBegun", way.neverBegun());
+            values.put("wastedTicks", way.wastedTicks());
+            values.put("markedCancelled", way.markedCancelled());
+            values.put("markedOthers", way.markedOthers());
             json.put(name(way.knowledge()), values);
         }
         return JsonWriter.write(json);

@@ -22,7 +22,7 @@ public record Fault(Kind kind, String target, long tick, int factor) {
     private static final Pattern FORM = Pattern.compile("(\\w+):(.+?)(?:\\*(\\d{1,9}))?(?:@(\\d{1,15}))?");
 
     /** Ids may have commas: only a comma followed by another fault separates. */
-    private static final Pattern SEPARATOR = Pattern.compile(",(?=(?i:kill|lose|slow|fail|exhaust):)");
+    private static final Pattern SEPARATOR = Pattern.compile(",(?=(?i:kill|lose|slow|fail|exhaust|reject):)");
 
     /** Kinds of faults. */
     public enum Kind {
@@ -38,7 +38,13 @@ public record Fault(Kind kind, String target, long tick, int factor) {
         /** Operations running at the tick fail at the end; an operation named by id fails at any tick. */
         FAIL,
         /** The first operation starting at the tick or later gets no memory and ends with RESOURCE_EXHAUSTED. */
-        EXHAUST
+        EXHAUST,
+        /**
+         * The operation verifies the first awaited operation of another queue, the draft, and finds the draft wrong:
+         * once the host knows of the end, incomplete work standing on the draft is cancelled, as by
+         * {@link io.github.iree4j.hal.schedule.SpeculationScope#reject}. The tick does not matter.
+         */
+        REJECT
     }
 
     /** Checks the parts. */
@@ -81,8 +87,8 @@ public record Fault(Kind kind, String target, long tick, int factor) {
         try {
             kind = Kind.valueOf(form.group(1).toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException e) {
-            throw invalid(
-                    "'%s' is no kind of fault; there are kill, lose, slow, fail and exhaust".formatted(form.group(1)));
+            throw invalid("'%s' is no kind of fault; there are kill, lose, slow, fail, exhaust and reject"
+                    .formatted(form.group(1)));
         }
         String target = form.group(2);
         int factor = kind == Kind.SLOW ? 2 : 1;

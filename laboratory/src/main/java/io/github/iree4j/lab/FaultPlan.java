@@ -49,6 +49,14 @@ final class FaultPlan {
         }
     }
 
+    /** Returns the rejected verifications. */
+    List<Fault> rejections() {
+        return faults.stream()
+                .filter(each -> each.kind() == Fault.Kind.REJECT)
+                .distinct()
+                .toList();
+    }
+
     /** Returns whether a fault is of hardware or of a machine, rather than of an operation. */
     private boolean isHardware(Fault fault) {
         return hardware.containsKey(fault.target()) || machines.contains(fault.target());

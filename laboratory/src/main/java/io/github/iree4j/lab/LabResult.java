@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param memory the allocations and releases, in the order of time
  * @param nativeWaits waits performed by the hardware
  * @param points places on a queue waited for by another queue
+ * @param rejections the rejected verifications and their drafts
  * @param violations the violated rules; empty unless there is a bug
  * @param collateral operations that failed without following a failed operation: another operation failed the awaited
  *     timeline before the timeline reached the awaited value
@@ -29,6 +30,7 @@ public record LabResult(
         List<MemoryEvent> memory,
         long nativeWaits,
         long points,
+        List<Rejected> rejections,
         List<String> violations,
         List<String> collateral) {
     /** Represents an allocation or a release among the operations of a queue. */
@@ -39,6 +41,7 @@ public record LabResult(
         operations = List.copyOf(operations);
         queues = List.copyOf(queues);
         memory = List.copyOf(memory);
+        rejections = List.copyOf(rejections);
         violations = List.copyOf(violations);
         collateral = List.copyOf(collateral);
     }
@@ -169,6 +172,14 @@ public record LabResult(
      * @param operations the issued operations, by epoch from 1; {@link #MEMORY} for an allocation or a release
      */
     public record QueueUse(String id, String hardware, List<String> operations) {}
+
+    /**
+     * A rejected draft.
+     *
+     * @param verification the operation that found the draft wrong
+     * @param draft the operation whose result was wrong
+     */
+    public record Rejected(String verification, String draft) {}
 
     /**
      * Returns the decisions about all waits.

@@ -83,6 +83,7 @@ final class LabRun {
         @Override
         protected void failed(IreeException failure) {
             cause = failure;
+            faulted |= rejections.stream().anyMatch(each -> each.reaches(this));
             end = end < 0 ? clock.now() : end;
             submitFollowers();
         }
@@ -134,6 +135,7 @@ final class LabRun {
     final List<Work> works = new ArrayList<>();
     final Map<String, TimelineSemaphore> semaphores = new LinkedHashMap<>();
     final FaultPlan faults;
+    final List<Rejection> rejections = new ArrayList<>();
     private final LabOptions options;
     private final Map<Long, Map<Long, Moment>> endsOfMemory = new HashMap<>(); // by axis and epoch
     private long moments;
@@ -173,6 +175,7 @@ final class LabRun {
                     works.add(new Work(i, scenario.operations().get(i)));
                 }
                 faults.schedule(clock, this);
+                faults.rejections().forEach(each -> rejections.add(Rejection.open(this, each)));
                 for (Work each : works) {
                     if (each.operation.submitted() == 0) {
                         submit(each);
@@ -302,6 +305,7 @@ final class LabRun {
     }
 
     private void close() {
+        rejections.forEach(Rejection::close);
         queues.stream().<Device>map(each -> each.device).distinct().forEach(Device::close);
         clock.runUntilIdle();
         memory.close();
@@ -387,6 +391,9 @@ final class LabRun {
             work.end = clock.now();
             IreeException failure = faults.failure(work, clock.now());
             work.faulted |= failure != null;
+            rejections.stream()
+                    .filter(each -> each.verification == work)
+                    .forEach(each -> clock.schedule(options.hostDelay(), () -> clock.schedule(0, each::make)));
             return failure;
         }
     }

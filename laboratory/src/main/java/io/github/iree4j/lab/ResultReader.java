@@ -65,6 +65,10 @@ final class ResultReader {
                 run.memory.events(this::values),
                 run.queues.stream().mapToLong(each -> each.counters().waits()).sum(),
                 run.queues.stream().mapToLong(each -> each.counters().points()).sum(),
+                run.rejections.stream()
+                        .map(each ->
+                                new LabResult.Rejected(each.verification.operation.id(), each.draft.operation.id()))
+                        .toList(),
                 invariants.violations(),
                 invariants.collateral());
     }

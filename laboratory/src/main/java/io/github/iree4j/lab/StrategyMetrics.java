@@ -5,6 +5,7 @@ import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -16,7 +17,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Counts waits, awaited places, tracking bytes and ordered pairs of a run. */
 final class StrategyMetrics {
@@ -93,7 +96,51 @@ final class StrategyMetrics {
                 knownOrder(),
                 strangers(),
                 reuses(LabResult.Reuse.COMPLETED, LabResult.Reuse.KNOWN_BEFORE),
-                reuses(LabResult.Reuse.AFTER_WAIT));
+                reuses(LabResult.Reuse.AFTER_WAIT),
+                cancelled().count(),
+                cancelled().filter(each -> each.start() < 0).count(),
+                cancelled()
+                        .filter(each -> each.start() >= 0)
+                        .mapToLong(each -> each.end() - each.start())
+                        .sum(),
+                marked(i -> result.operations().get(i).isHit()),
+                marked(i -> result.rejections().stream().noneMatch(each -> standsOn(i, each))));
+    }
+
+    /** Returns the operations failing because of a rejected draft. */
+    private Stream<OperationRun> cancelled() {
+        return result.rejections().isEmpty()
+                ? Stream.empty()
+                : result.operations().stream()
+                        .filter(each ->
+                                each.failure() != null && each.failure().startsWith(StatusCode.CANCELLED.name()));
+    }
+
+    /** Counts operations marked by their frontiers as standing on a rejected draft without verification. */
+    private long marked(IntPredicate which) {
+        return IntStream.range(0, queue.length)
+                .filter(which)
+                .filter(i -> result.rejections().stream()
+                        .anyMatch(each -> entry(i, each.draft()) >= epoch[at(each.draft())]
+                                && entry(i, each.verification()) < epoch[at(each.verification())]))
+                .count();
+    }
+
+    /** Returns the epoch in an operation's frontier of the queue of another operation. */
+    private long entry(int operation, String other) {
+        String its = result.queues().get(queue[at(other)]).id();
+        return result.operations().get(operation).entries().getOrDefault(its, 0L);
+    }
+
+    /** Returns whether an operation is a draft, or is behind the draft by waits or on the draft's queue. */
+    private boolean standsOn(int operation, LabResult.Rejected rejected) {
+        int draft = at(rejected.draft());
+        return IntStream.concat(IntStream.of(operation), graph.before(operation).stream())
+                .anyMatch(each -> queue[each] == queue[draft] && epoch[each] >= epoch[draft]);
+    }
+
+    private int at(String operation) {
+        return Objects.requireNonNull(index.get(operation), operation);
     }
 
     /** Visits the waits for other queues that the scheduler has not dropped, checked or waited for, in the order of each queue. */

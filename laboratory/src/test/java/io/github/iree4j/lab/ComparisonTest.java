@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.Scenario.Placement;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,9 +28,48 @@ class ComparisonTest {
 
     /** A section of the page: a claim, what was measured, and a conclusion with the facts that it rests on. */
     private record Section(
-            String title, String claim, String scenario, Scale scale, String conclusion, Consumer<Comparison> facts) {
+            String title,
+            String claim,
+            String scenario,
+            Scale scale,
+            List<Fault> faults,
+            String conclusion,
+            Consumer<Comparison> facts) {
+        Section(
+                String title,
+                String claim,
+                String scenario,
+                Scale scale,
+                String conclusion,
+                Consumer<Comparison> facts) {
+            this(title, claim, scenario, scale, List.of(), conclusion, facts);
+        }
+
         Comparison measure() {
-            return Comparison.of(Laboratory.scenario(scenario), OPTIONS.withScale(scale));
+            return Comparison.of(read(), OPTIONS.withScale(scale).withFaults(faults));
+        }
+
+        private Scenario read() {
+            if (!scenario.endsWith(".yaml")) {
+                return Laboratory.scenario(scenario);
+            }
+            Path file = Path.of("..", scenario);
+            assumeTrue(Files.isRegularFile(file), "docs is not beside this module");
+            try {
+                return Laboratory.read(Files.readString(file));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** The arguments of {@code lab compare}. */
+        String arguments() {
+            return scenario
+                    + (scale.width() > 1 ? " --width=" + scale.width() : "")
+                    + (scale.depth() > 1 ? " --depth=" + scale.depth() : "")
+                    + (faults.isEmpty()
+                            ? ""
+                            : " --fault=reject:" + faults.getFirst().target());
         }
     }
 
@@ -178,6 +218,29 @@ class ComparisonTest {
                                 .isEqualTo(c.way(EVENTS).records());
                     }),
             new Section(
+                    "Memory that requests contend for",
+                    "With frontiers, requests sharing a pool that is too small wait less for one another.",
+                    "shared-pool",
+                    new Scale(2, 1, 0),
+                    "**Not borne out.** Four requests need six units each of a real pool of eight, so three of them get"
+                            + " memory by waiting for the last user, in every way, and take equally long. Frontiers and"
+                            + " events have the same number of waits and checks together, events with more of them on"
+                            + " the host; plain timelines repeat waits that a queue's memory of its own waits would"
+                            + " drop.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::records);
+                        same(c, Comparison.Way::freshWaits);
+                        same(c, Comparison.Way::reusedAfterWait);
+                        assertThat(c.way(FRONTIERS).reusedAfterWait()).isEqualTo(3);
+                        assertThat(c.way(FRONTIERS).waits() + c.way(FRONTIERS).hostChecks())
+                                .isEqualTo(c.way(EVENTS).waits() + c.way(EVENTS).hostChecks());
+                        assertThat(c.way(EVENTS).hostChecks())
+                                .isGreaterThan(c.way(FRONTIERS).hostChecks());
+                        assertThat(c.way(TIMELINES).waits())
+                                .isGreaterThan(c.way(FRONTIERS).waits());
+                    }),
+            new Section(
                     "Speculation",
                     "With events nothing distinguishes speculative work from verified work; with frontiers the"
                             + " verifier's axis does.",
@@ -185,14 +248,43 @@ class ComparisonTest {
                     new Scale(1, 2, 0),
                     "**Borne out.** The schedule is the same in every way. Only frontiers show for every operation"
                             + " whether the operation follows the verifier: the first drafts do not; the drafts of the"
-                            + " second round do, following the output of the first round. Nothing is cancelled here:"
-                            + " a scope of speculation cancels what follows a rejected draft, see"
-                            + " [timelines](timelines.md).",
+                            + " second round do, following the output of the first round.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::waits);
                         assertThat(unverified(FRONTIERS)).containsExactly("prefill", "draft_r1", "draft_r2");
                         assertThat(unverified(TIMELINES)).contains("draft_r1/1.2");
+                    }),
+            new Section(
+                    "Speculation that is cancelled",
+                    "Frontiers show what to cancel when a draft is wrong.",
+                    "docs/draft-ahead.yaml",
+                    Scale.ONE,
+                    List.of(Fault.parse("reject:verify_1")),
+                    "**In part.** The first verification rejects its draft. A scope of speculation"
+                            + " ([using](using.md#speculation)) cancels the same operations in every way, since"
+                            + " the scope follows waits and the order of the draft's queue, not frontiers. Half of the"
+                            + " cancelled operations never begin: the host had not submitted their round. What"
+                            + " a stream has been given runs all the same, and so work far ahead costs the same"
+                            + " hardware in every way. With frontiers alone to go by, a runtime would find each"
+                            + " cancelled operation on the hardware, and without frontiers only the draft's own; but"
+                            + " the frontiers mark another request too, which shares no timeline with the draft and"
+                            + " merely runs behind it on a queue. That request survives: waits are the better"
+                            + " criterion.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::cancelled);
+                        same(c, Comparison.Way::neverBegun);
+                        same(c, Comparison.Way::wastedTicks);
+                        assertThat(c.way(EVENTS).cancelled())
+                                .isEqualTo(2 * c.way(EVENTS).neverBegun())
+                                .isPositive();
+                        assertThat(c.way(EVENTS).wastedTicks()).isPositive();
+                        assertThat(c.way(EVENTS).markedCancelled()).isEqualTo(1);
+                        assertThat(c.way(TIMELINES).markedCancelled()).isEqualTo(1);
+                        assertThat(c.way(FRONTIERS).markedCancelled()).isEqualTo(3);
+                        assertThat(c.way(EVENTS).markedOthers()).isZero();
+                        assertThat(c.way(FRONTIERS).markedOthers()).isEqualTo(1);
                     }),
             new Section(
                     "Pipelining behind a wait",
@@ -250,21 +342,24 @@ class ComparisonTest {
             inputs exist. Bytes of tracking are 8 for each reference to an event (without the event), 16 for each
             timeline and value, and for a frontier the size of the object and, beyond one entry, of its two arrays on
             HotSpot. A pair is unrelated when no chain of timelines links the workloads; the order of queues and waits
-            counts, the order made by memory does not.
+            counts, the order made by memory does not. *Cancelled* operations fail because of a rejected draft, or because
+            they wait for such an operation; a frontier *marks* an operation as speculative by mentioning the draft and
+            not the verification.
 
-            In short: frontiers drop waits implied by waits of *other* queues (4), and show the past of every
-            operation (2, 3, 9), at the price of bytes. They save no events but where memory has made an order (8), and
-            where all a queue could drop is what it has waited for itself (6), remembering that is enough.
+            In short: frontiers are worth their bytes where waits are implied by waits of *other* queues (4), where
+            memory makes an order that no wait names (8), and where the past of an operation is asked for (2, 3, 10),
+            as by `explain` and the console. Frontiers are not worth the bytes on a single queue (1), where all a
+            queue could drop is what the queue has waited for itself (6, 9), where work has to be submitted early (5,
+            12), for keeping workloads apart (7, 8), or for deciding what to cancel (11): there, the order of
+            queues, timelines, or a memory of a queue's own waits do as well.
             """;
 
     private static String page() {
         StringBuilder page = new StringBuilder(HEAD);
         int number = 1;
         for (Section each : SECTIONS) {
-            String scale = (each.scale.width() > 1 ? " --width=" + each.scale.width() : "")
-                    + (each.scale.depth() > 1 ? " --depth=" + each.scale.depth() : "");
             page.append("\n## %d. %s\n\n".formatted(number++, each.title))
-                    .append(wrapped("The claim: " + each.claim + " (`" + each.scenario + scale + "`)"))
+                    .append(wrapped("The claim: " + each.claim + " (`" + each.arguments() + "`)"))
                     .append('\n')
                     .append(each.measure().toTable())
                     .append('\n')

@@ -8,7 +8,9 @@ import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -18,11 +20,16 @@ import org.junit.jupiter.api.Test;
 
 /** Claims about faults: what they hit fails, what follows that fails, and nothing else; nothing hangs. */
 class FaultTest {
+    /** The kinds of fault of hardware. */
+    private static final List<Fault.Kind> KINDS = Arrays.stream(Fault.Kind.values())
+            .filter(each -> each != Fault.Kind.REJECT)
+            .toList();
+
     private static LabResult run(String scenario, String... faults) {
         return Laboratory.run(
                 Laboratory.scenario(scenario),
                 LabOptions.DEFAULT.withFaults(
-                        java.util.Arrays.stream(faults).map(Fault::parse).toList()));
+                        Arrays.stream(faults).map(Fault::parse).toList()));
     }
 
     private static Set<String> failed(LabResult result) {
@@ -174,6 +181,10 @@ class FaultTest {
         assertThatThrownBy(() -> Fault.parse("slow:gpu*1")).hasMessageContaining("factor of a fault is 1");
         assertThatThrownBy(() -> run("independent", "lose:tpu"))
                 .hasMessageContaining("neither hardware, a machine nor an operation");
+        assertThatThrownBy(() -> run("spec-decode", "reject:main"))
+                .hasMessageContaining("'main', which is no operation");
+        assertThatThrownBy(() -> run("spec-decode", "reject:prefill"))
+                .hasMessageContaining("operation 'prefill', which waits for no operation of another queue");
     }
 
     @Test
@@ -192,7 +203,7 @@ class FaultTest {
                     scenario.isScalable() ? random.nextInt(5) : 0);
             List<Fault> faults = new ArrayList<>();
             for (int j = random.nextInt(3); j >= 0; j--) {
-                Fault.Kind kind = Fault.Kind.values()[random.nextInt(Fault.Kind.values().length)];
+                Fault.Kind kind = KINDS.get(random.nextInt(KINDS.size()));
                 List<Operation> operations = scenario.operations();
                 String target = random.nextBoolean()
                         ? operations.get(random.nextInt(operations.size())).id()
@@ -232,7 +243,7 @@ class FaultTest {
                 });
                 long last = Laboratory.run(scenario, LabOptions.DEFAULT).finalTick();
                 for (String target : targets) {
-                    for (Fault.Kind kind : Fault.Kind.values()) {
+                    for (Fault.Kind kind : KINDS) {
                         for (long tick = 0; tick <= last + 1; tick++) {
                             if (number++ % every == 0) {
                                 checkFault(
@@ -245,6 +256,81 @@ class FaultTest {
                 }
             }
         }
+    }
+
+    /** Each operation that waits for one of another queue finds that one wrong, in each scenario. */
+    @Test
+    void aRejectedDraftCancelsWhatStandsOnItAndWhatFollowsByWaitsAlone() {
+        int cancelled = 0;
+        for (Scenario each : Laboratory.scenarios()) {
+            for (Placement placement : Placement.values()) {
+                Scenario scenario = each.withPlacement(placement);
+                for (Operation operation : scenario.operations()) {
+                    Fault fault = new Fault(Fault.Kind.REJECT, operation.id(), 0, 1);
+                    for (long hostDelay = 0; hostDelay < 3; hostDelay++) {
+                        try {
+                            checkFault(scenario, fault, hostDelay);
+                        } catch (IreeException e) {
+                            assertThat(e).hasMessageContaining("there is no draft");
+                            continue;
+                        }
+                        cancelled += checkCancelled(scenario, fault, hostDelay);
+                    }
+                }
+            }
+        }
+        assertThat(cancelled).as("operations cancelled in all").isGreaterThan(200);
+    }
+
+    private static int checkCancelled(Scenario scenario, Fault fault, long hostDelay) {
+        LabOptions options = LabOptions.DEFAULT.withHostDelay(hostDelay);
+        LabResult accepted = Laboratory.run(scenario, options);
+        LabResult result = Laboratory.run(scenario, options.withFaults(List.of(fault)));
+        String what = "%s %s %s, host %d".formatted(scenario.id(), scenario.placement(), fault, hostDelay);
+        OperationRun verification = run(result, fault.target());
+        assertThat(verification.failure()).as(what).isNull();
+        List<OperationRun> hit =
+                result.operations().stream().filter(OperationRun::isHit).toList();
+        assertThat(hit).as(what).allSatisfy(each -> {
+            assertThat(each.failure()).contains("CANCELLED", "speculation was rejected");
+            assertThat(run(accepted, each.operation().id()).end() + hostDelay)
+                    .as("the host did not know of the end")
+                    .isGreaterThanOrEqualTo(verification.end() + hostDelay);
+        });
+        return hit.size();
+    }
+
+    private static OperationRun run(LabResult result, String id) {
+        return result.operations().stream()
+                .filter(each -> each.operation().id().equals(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void theNextRoundOfARejectedDraftNeverBegins() {
+        String rounds = """
+                id: rounds
+                hardware: [draft, verify, speech]
+                semaphores: [d, v, s, o]
+                operations:
+                  - {id: d1, hw: draft, duration: 1, signal: {d: 1}}
+                  - {id: v1, hw: verify, duration: 2, wait: {d: 1}, signal: {v: 1}}
+                  - {id: s1, hw: speech, duration: 4, wait: {d: 1}, signal: {s: 1}}
+                  - {id: other, hw: speech, duration: 1, signal: {o: 1}}
+                  - {id: d2, hw: draft, duration: 3, wait: {d: 1}, signal: {d: 2}}
+                  - {id: v2, hw: verify, duration: 2, wait: {d: 2, v: 1}, signal: {v: 2}}
+                  - {id: d3, hw: draft, duration: 3, wait: {d: 2}, signal: {d: 3}, submitted: 5}
+                """;
+        LabResult result = Laboratory.run(
+                Laboratory.read(rounds).withPlacement(Placement.QUEUES),
+                LabOptions.DEFAULT.withFaults(List.of(Fault.parse("reject:v1"))));
+        assertThat(failed(result)).containsExactly("d2", "d3", "s1", "v2");
+        assertThat(result.rejections()).containsExactly(new LabResult.Rejected("v1", "d1"));
+        assertThat(run(result, "d3").start()).as("submitted later").isNegative();
+        assertThat(run(result, "d2").end()).as("with the hardware already").isEqualTo(4);
+        assertThat(run(result, "v1").failure()).isNull();
+        assertThat(run(result, "other").failure()).isNull();
     }
 
     private static void checkFault(Scenario scenario, Fault fault, long hostDelay) {

@@ -38,7 +38,7 @@ final class LabRunCommand implements Callable<Integer> {
             names = "--fault",
             paramLabel = "KIND:TARGET[*FACTOR][@TICK]",
             description =
-                    "Loses, slows, fails or exhausts hardware or an operation: lose:gpu@5, slow:gpu*3@5, fail:decode, exhaust:gpu. Repeat for several.")
+                    "Loses, slows, fails or exhausts hardware or an operation, or rejects a draft: lose:gpu@5, slow:gpu*3@5, fail:decode, exhaust:gpu, reject:verify. Repeat for several.")
     private List<String> faults = new ArrayList<>();
 
     @Option(

@@ -9,17 +9,13 @@ import io.github.iree4j.lab.Scale;
 import io.github.iree4j.lab.Scenario;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
@@ -28,10 +24,11 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * a part of the request.
  *
  * <p>Runs are bounded by the ranges of {@link Scale}, the number of faults and {@value #MOST_OPERATIONS} operations.
- * {@value #MOST_RUNS} run at once, regardless of the number of clients; others wait. Thread-safe.
+ * {@value LabRuns#MOST_RUNS} run at once, regardless of the number of clients, on threads of the endpoint, and
+ * {@value LabRuns#MOST_WAITING} wait; others are refused at once. Thread-safe.
  */
 @WebEndpoint(id = "ireelab", defaultAccess = Access.READ_ONLY)
-public final class IreeLabEndpoint {
+public final class IreeLabEndpoint implements AutoCloseable {
 
     /** The maximum number of faults of a run. */
     static final int MOST_FAULTS = 16;
@@ -45,27 +42,22 @@ public final class IreeLabEndpoint {
     /** The maximum number of lanes of a run's hardware. */
     static final int MOST_LANES = 1024;
 
-    /** The number of requests that run scenarios at the same time. */
-    static final int MOST_RUNS = 2;
-
-    /** The number of requests that wait for others, each with a thread of the server; others are refused at once. */
-    static final int MOST_WAITING = 4;
-
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
     private static final String JSON = "application/json";
 
     private final LabScenarios scenarios;
-    private final Semaphore places = new Semaphore(MOST_RUNS + MOST_WAITING);
-    private final Semaphore turns = new Semaphore(MOST_RUNS, true);
+    private final LabRuns runs = new LabRuns();
+    private final boolean detaches;
 
     /**
      * Creates an endpoint.
      *
      * @param recorder the flight recorder, whose records can be run as a scenario; null for none
+     * @param detaches whether operations return a future of the response, as Spring MVC permits, and hold no thread of
+     *     the server; otherwise operations wait for the response
      */
-    public IreeLabEndpoint(@Nullable FlightRecorder recorder) {
+    public IreeLabEndpoint(@Nullable FlightRecorder recorder, boolean detaches) {
         this.scenarios = new LabScenarios(recorder);
+        this.detaches = detaches;
     }
 
     /** Returns the scenarios. */
@@ -90,10 +82,10 @@ public final class IreeLabEndpoint {
      * @param since for recorded, the number of the first record
      * @param until for recorded, the number after the last record's
      * @return the run as JSON; status 404 for an unknown scenario, 400 for values out of range, with the limits, and
-     *     503 when too many requests wait
+     *     503 when too many requests wait, with {@code Retry-After} if detached
      */
     @ReadOperation(produces = JSON)
-    public WebEndpointResponse<String> run(
+    public Object run(
             @Selector String scenario,
             @Nullable Integer width,
             @Nullable Integer depth,
@@ -127,7 +119,7 @@ public final class IreeLabEndpoint {
      * @return the comparison and the three runs as JSON, with status as in {@link #run}; null for another view
      */
     @ReadOperation(produces = JSON)
-    public @Nullable WebEndpointResponse<String> view(
+    public @Nullable Object view(
             @Selector String scenario,
             @Selector String view,
             @Nullable Integer width,
@@ -182,67 +174,17 @@ public final class IreeLabEndpoint {
         return ticks;
     }
 
-    /** Whether as many requests run and wait as may. */
-    boolean isFull() {
-        return places.availablePermits() == 0;
+    Object answer(Supplier<String> json) {
+        return detaches ? runs.detached(json) : runs.awaited(json);
     }
 
-    WebEndpointResponse<String> answer(Supplier<String> json) {
-        if (!places.tryAcquire()) {
-            return refusal(busy());
-        }
-        boolean turn = false;
-        try {
-            turn = turns.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-            if (!turn) {
-                throw busy();
-            }
-            return new WebEndpointResponse<>(json.get());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return refusal(new IreeException(StatusCode.UNAVAILABLE, "the request was interrupted", e));
-        } catch (IreeException e) {
-            return refusal(e);
-        } finally {
-            if (turn) {
-                turns.release();
-            }
-            places.release();
-        }
-    }
-
-    private static IreeException busy() {
-        return new IreeException(
-                StatusCode.UNAVAILABLE,
-                "%d scenarios are being run, and up to %d requests wait; try again".formatted(MOST_RUNS, MOST_WAITING));
+    /** Refuses further runs. Runs in progress end, and the requests get their responses. */
+    @Override
+    public void close() {
+        runs.close();
     }
 
     private static List<Fault> faults(@Nullable String text) {
         return text == null || text.isEmpty() ? List.of() : Fault.parseList(text, MOST_FAULTS);
-    }
-
-    private static WebEndpointResponse<String> refusal(IreeException e) {
-        int status = switch (e.code()) {
-            case NOT_FOUND -> 404;
-            case INVALID_ARGUMENT, OUT_OF_RANGE, RESOURCE_EXHAUSTED -> 400;
-            case UNAVAILABLE -> 503;
-            default -> throw e;
-        };
-        return new WebEndpointResponse<>(
-                "{\"status\":%d,\"detail\":%s}".formatted(status, quote(e.getMessage())), status);
-    }
-
-    private static String quote(String text) {
-        StringBuilder quoted = new StringBuilder("\"");
-        text.chars().forEach(c -> {
-            if (c == '"' || c == '\\') {
-                quoted.append('\\').append((char) c);
-            } else if (c < ' ') {
-                quoted.append("\\u%04x".formatted(c));
-            } else {
-                quoted.append((char) c);
-            }
-        });
-        return quoted.append('"').toString();
     }
 }

@@ -16,8 +16,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.web.servlet.DispatcherServlet;
 
 /** {@link AutoConfiguration Auto-configuration} for {@link IreeEndpoint} and, with the console, {@link IreeLabEndpoint}. */
 @AutoConfiguration(after = IreeAutoConfiguration.class)
@@ -51,11 +54,22 @@ public final class IreeEndpointAutoConfiguration {
                 parts.orderedStream().toList());
     }
 
+    /** Spring MVC sends a response that comes later, and has no thread waiting. */
+    @Bean("ireeLabEndpoint")
+    @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
+    @ConditionalOnBooleanProperty("iree.console.enabled")
+    @ConditionalOnClass(DispatcherServlet.class)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnMissingBean
+    IreeLabEndpoint detachingLabEndpoint(ObjectProvider<FlightRecorder> recorder) {
+        return new IreeLabEndpoint(recorder.getIfAvailable(), true);
+    }
+
     @Bean
     @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
     @ConditionalOnBooleanProperty("iree.console.enabled")
     @ConditionalOnMissingBean
     IreeLabEndpoint ireeLabEndpoint(ObjectProvider<FlightRecorder> recorder) {
-        return new IreeLabEndpoint(recorder.getIfAvailable());
+        return new IreeLabEndpoint(recorder.getIfAvailable(), false);
     }
 }

@@ -181,7 +181,7 @@ class IreeEndpointTests {
     }
 
     private static void assertRunsInTheLaboratory(FlightRecorder recorder, RecordingDescriptor page) {
-        IreeLabEndpoint laboratory = new IreeLabEndpoint(recorder);
+        IreeLabEndpoint laboratory = new IreeLabEndpoint(recorder, false);
         String opened = page.start().toString();
         WebEndpointResponse<String> run = recorded(laboratory, opened, 0L, page.cursor());
         assertThat(run.getStatus()).as(run.getBody()).isEqualTo(200);
@@ -205,9 +205,11 @@ class IreeEndpointTests {
         assertThat(unknown.getBody()).contains("parameter 'recorder' is missing");
     }
 
+    @SuppressWarnings("unchecked") // what an endpoint that does not detach returns
     private static WebEndpointResponse<String> recorded(
             IreeLabEndpoint laboratory, @Nullable String recorder, long since, long until) {
-        return laboratory.run(LabScenarios.RECORDED, 2, null, null, null, null, recorder, since, until);
+        return (WebEndpointResponse<String>)
+                laboratory.run(LabScenarios.RECORDED, 2, null, null, null, null, recorder, since, until);
     }
 
     private static void assertReadersTakeTurns(IreeEndpoint endpoint, RecordingDescriptor page) throws Exception {

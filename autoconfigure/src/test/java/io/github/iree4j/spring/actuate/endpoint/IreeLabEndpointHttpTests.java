@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -257,40 +256,6 @@ class IreeLabEndpointHttpTests {
             for (Future<Integer> each : answers) {
                 assertThat(each.get()).isIn(200, 503);
             }
-        }
-    }
-
-    /** Each request holds a thread of the server, so those that would wait for long are refused at once. */
-    @Test
-    void moreThanAFewWaitingRequestsAreRefusedAtOnce() throws Exception {
-        IreeLabEndpoint endpoint = new IreeLabEndpoint(null);
-        CountDownLatch end = new CountDownLatch(1);
-        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<Integer>> answers = new ArrayList<>();
-            for (int i = 0; i < IreeLabEndpoint.MOST_RUNS + IreeLabEndpoint.MOST_WAITING; i++) {
-                answers.add(clients.submit(() -> endpoint.answer(() -> {
-                            awaitUninterruptibly(end);
-                            return "{}";
-                        })
-                        .getStatus()));
-            }
-            while (!endpoint.isFull()) {
-                Thread.onSpinWait();
-            }
-            assertThat(endpoint.answer(() -> "{}").getStatus()).isEqualTo(503);
-            end.countDown();
-            for (Future<Integer> each : answers) {
-                assertThat(each.get()).isEqualTo(200);
-            }
-        }
-        assertThat(endpoint.answer(() -> "{}").getStatus()).isEqualTo(200);
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 

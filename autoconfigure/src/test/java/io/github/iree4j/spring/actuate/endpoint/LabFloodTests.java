@@ -1,0 +1,144 @@
+package io.github.iree4j.spring.actuate.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.TestModules;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** More requests for scenarios than the laboratory takes, while two scenarios run that do not end. */
+@Timeout(300)
+class LabFloodTests {
+    private static final int REQUESTS = 220;
+    private static final int REFUSED = REQUESTS - LabRuns.MOST_WAITING;
+
+    /** As many request threads as requests may wait, so that requests holding a thread would hold all. */
+    private static final int THREADS = LabRuns.MOST_WAITING;
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    private CompletableFuture<HttpResponse<String>> get(ConfigurableApplicationContext context, String path) {
+        String port = context.getEnvironment().getProperty("local.server.port");
+        return http.sendAsync(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"servlet", "reactive"})
+    void aFloodOfScenariosDoesNotHoldUpInference(String stack, @TempDir Path directory) throws Exception {
+        CountDownLatch begun = new CountDownLatch(LabRuns.MOST_RUNS);
+        CountDownLatch end = new CountDownLatch(1);
+        try (ConfigurableApplicationContext context = start(stack, directory);
+                ExecutorService others = Executors.newVirtualThreadPerTaskExecutor()) {
+            IreeLabEndpoint laboratory = context.getBean(IreeLabEndpoint.class);
+            for (int i = 0; i < LabRuns.MOST_RUNS; i++) {
+                others.execute(() -> laboratory.answer(() -> runUntil(begun, end)));
+            }
+            begun.await();
+            CountDownLatch refusals = new CountDownLatch(REFUSED);
+            List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+            for (int i = 0; i < REQUESTS; i++) {
+                answers.add(get(context, "/actuator/ireelab/fork-join"));
+            }
+            answers.forEach(each -> each.thenRun(refusals::countDown));
+            assertThat(get(context, "/infer").get().body()).isEqualTo("7");
+            assertThat(refusals.await(2, TimeUnit.MINUTES)).isTrue();
+            assertThat(get(context, "/infer").get().body()).isEqualTo("7");
+
+            List<CompletableFuture<HttpResponse<String>>> refused =
+                    answers.stream().filter(CompletableFuture::isDone).toList();
+            assertThat(refused).hasSize(REFUSED).allSatisfy(each -> {
+                assertThat(each.get().statusCode()).isEqualTo(503);
+                assertThat(each.get().body()).contains("2 scenarios are being run, and 4 requests wait; try again");
+                if (stack.equals("servlet")) { // WebFlux lets no endpoint set a header
+                    assertThat(each.get().headers().firstValue("Retry-After")).hasValue("1");
+                }
+            });
+            end.countDown();
+            answers.removeAll(refused);
+            for (CompletableFuture<HttpResponse<String>> each : answers) {
+                assertThat(each.get().statusCode()).as(each.get().body()).isEqualTo(200);
+                assertThat(each.get().body()).contains("\"ops\"");
+            }
+            assertThat(get(context, "/actuator/ireelab/fork-join").get().statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
+    private static String runUntil(CountDownLatch begun, CountDownLatch end) {
+        begun.countDown();
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        return "{}";
+    }
+
+    private static ConfigurableApplicationContext start(String stack, Path directory) throws Exception {
+        return new SpringApplicationBuilder(Application.class)
+                .run(
+                        "--spring.main.web-application-type=" + stack,
+                        "--server.port=0",
+                        "--server.tomcat.threads.max=" + THREADS,
+                        "--server.tomcat.threads.min-spare=1",
+                        "--iree.modules.adding.location=" + TestModules.adder(directory),
+                        "--iree.console.enabled=true",
+                        "--management.endpoints.web.exposure.include=ireelab",
+                        // Both servers are on the class path of these tests.
+                        "--spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.reactive.TomcatReactiveWebServerAutoConfiguration,"
+                                + "org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        @Bean
+        Adding adding(InvocationOperations operations) {
+            return new Adding(operations);
+        }
+    }
+
+    @RestController
+    static class Adding {
+        private final InvocationOperations operations;
+
+        Adding(InvocationOperations operations) {
+            this.operations = operations;
+        }
+
+        @GetMapping("/infer")
+        String infer() {
+            try (Results results = operations.invoke("adding.add", 3, 4)) {
+                return String.valueOf(results.intValue(0));
+            }
+        }
+    }
+}

@@ -152,6 +152,15 @@ public interface Allocator {
     PoolSetStatistics poolStatistics();
 
     /**
+     * Returns the most bytes in use at once since the last call of this method, for a single reader.
+     *
+     * @return at least the bytes in use now, which an allocator without a record returns
+     */
+    default long takeMostLive() {
+        return poolStatistics().bytesLive();
+    }
+
+    /**
      * Returns the blocks of the pools behind the allocator.
      *
      * @param limit maximum number of blocks to list

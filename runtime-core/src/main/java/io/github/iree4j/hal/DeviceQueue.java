@@ -84,6 +84,17 @@ public interface DeviceQueue {
     QueueCounters counters();
 
     /**
+     * Returns the largest numbers of operations pending and in flight since the last call of this method, for a single
+     * reader.
+     *
+     * @return at least the present numbers; the present numbers for a queue that keeps no record
+     */
+    default QueuePeaks takePeaks() {
+        QueueCounters now = counters();
+        return new QueuePeaks(now.pending(), now.inFlight());
+    }
+
+    /**
      * Returns operations waiting to be issued, the longest waiting first.
      *
      * @param limit maximum number of operations

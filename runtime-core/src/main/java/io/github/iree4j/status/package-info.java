@@ -1,7 +1,7 @@
 /**
- * Outcome codes, and the exception carrying a code.
+ * Outcome codes, the exception carrying a code, and observations made by every layer.
  *
- * <p>Start at {@link io.github.iree4j.status.IreeException}. Values only; every type is safe to share between threads.
+ * <p>Start at {@link io.github.iree4j.status.IreeException}. Every type is safe to share between threads.
  */
 @NullMarked
 package io.github.iree4j.status;

@@ -1,5 +1,7 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.status.HighWater;
+
 /**
  * The workers asleep or about to sleep: a bit for each worker, claimed by the waking thread.
  *
@@ -10,6 +12,7 @@ package io.github.iree4j.task;
 final class IdleWorkers {
     private final PaddedLong[] words;
     private final int workers;
+    private final HighWater awake = new HighWater();
 
     IdleWorkers(int workers) {
         this.workers = workers;
@@ -26,7 +29,11 @@ final class IdleWorkers {
     /** Removes a worker; false when another thread has removed the worker and wakes it. */
     boolean remove(int worker) {
         long bit = 1L << (worker & 63);
-        return (words[worker >>> 6].getAndAndVolatile(~bit) & bit) != 0;
+        boolean removed = (words[worker >>> 6].getAndAndVolatile(~bit) & bit) != 0;
+        if (removed) {
+            awake.raise(awake());
+        }
+        return removed;
     }
 
     boolean contains(int worker) {
@@ -47,11 +54,21 @@ final class IdleWorkers {
             for (long seen; (seen = words[i].getVolatile()) != 0; ) {
                 long bit = Long.lowestOneBit(seen);
                 if (words[i].compareAndSetVolatile(seen, seen & ~bit)) {
+                    awake.raise(awake());
                     return i << 6 | Long.numberOfTrailingZeros(bit);
                 }
             }
         }
         return -1;
+    }
+
+    private int awake() {
+        return workers - count();
+    }
+
+    /** Returns the largest number of workers awake since the last call of this method. */
+    int takeMostAwake() {
+        return (int) awake.take(this::awake);
     }
 
     int workers() {

@@ -297,6 +297,15 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
+     * Returns the largest number of workers awake at once since the last call of this method, for a single reader.
+     *
+     * @return at least the number of workers awake now
+     */
+    public int takeMostAwake() {
+        return wakes.idle().takeMostAwake();
+    }
+
+    /**
      * Returns how long a sleeping worker takes to run after being woken. Shorter work is not worth handing to a worker.
      *
      * @return nanoseconds, above 0: as given to the {@linkplain Builder#wakeCost builder}, else as measured when the

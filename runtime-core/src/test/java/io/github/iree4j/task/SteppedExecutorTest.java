@@ -47,6 +47,18 @@ class SteppedExecutorTest {
     }
 
     @Test
+    void asManyWorkersAsWereAwakeAreKnownOnceAllSleep() {
+        allAsleep();
+        stepped.executor().takeMostAwake();
+        assertThat(stepped.executor().takeMostAwake()).isZero();
+        stepped.executor().submit(compute("a", 2, DrainResult.IDLE, DrainResult.COMPLETED));
+        int most = awake();
+        allAsleep();
+        assertThat(stepped.executor().takeMostAwake()).isEqualTo(most).isPositive();
+        assertThat(stepped.executor().takeMostAwake()).isZero();
+    }
+
+    @Test
     void listIsServedInTheOrderOfScheduling() {
         for (String name : List.of("a", "b", "c")) {
             stepped.executor().submit(logging(ProcessOptions.named(name), DrainResult.COMPLETED));

@@ -160,6 +160,11 @@ final class StreamAllocator implements Allocator {
     }
 
     @Override
+    public long takeMostLive() {
+        return memory.takeMostLive();
+    }
+
+    @Override
     public PoolSetStatistics poolStatistics() {
         return memory.poolStatistics();
     }

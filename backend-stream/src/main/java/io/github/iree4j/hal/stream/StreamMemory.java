@@ -238,6 +238,10 @@ public final class StreamMemory {
         pools.close(whenReturned);
     }
 
+    long takeMostLive() {
+        return pools.takeMostLive();
+    }
+
     PoolSetStatistics poolStatistics() {
         return pools.statistics();
     }

@@ -21,6 +21,7 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
@@ -70,6 +71,11 @@ final class CopyingQueue implements DeviceQueue {
     @Override
     public QueueCounters counters() {
         return queue.counters();
+    }
+
+    @Override
+    public QueuePeaks takePeaks() {
+        return queue.takePeaks();
     }
 
     @Override

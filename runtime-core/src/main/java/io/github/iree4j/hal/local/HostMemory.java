@@ -155,6 +155,10 @@ final class HostMemory {
         pools.close();
     }
 
+    long takeMostLive() {
+        return pools.takeMostLive();
+    }
+
     PoolSetStatistics poolStatistics() {
         return pools.statistics();
     }

@@ -86,6 +86,11 @@ final class LocalAllocator implements Allocator {
     }
 
     @Override
+    public long takeMostLive() {
+        return memory.takeMostLive();
+    }
+
+    @Override
     public PoolSetStatistics poolStatistics() {
         return memory.poolStatistics();
     }

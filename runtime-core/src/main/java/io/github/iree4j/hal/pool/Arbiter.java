@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
@@ -43,6 +44,7 @@ final class Arbiter {
     private final long capacity; // the provider's
     private long live;
     private long livePeak;
+    private final HighWater mostLive = new HighWater();
     private long releasing; // bytes of reservations with an announced release
     private boolean isLeft; // whether the last attempt left memory to a request favoured by others' failures
     private boolean isGrowingForHeldBack; // whether a slab is on its way, asked for regardless of claims
@@ -199,6 +201,7 @@ final class Arbiter {
         account.add(needed, request.persistent());
         live += needed;
         livePeak = Math.max(livePeak, live);
+        mostLive.raise(live);
         Reservation reservation = new Reservation(
                 pool,
                 block,
@@ -529,6 +532,11 @@ final class Arbiter {
                 line.size() + gate.waiting(),
                 all,
                 accounts.statistics());
+    }
+
+    /** The most bytes reserved at once since the last call of this method. */
+    long takeMostLive() {
+        return mostLive.take(() -> live);
     }
 
     PoolStatistics statistics(Pool pool) {

@@ -460,6 +460,17 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
+     * Returns the most bytes reserved at once since the last call of this method.
+     *
+     * @return at least the bytes reserved now
+     */
+    public long takeMostLive() {
+        synchronized (lock) {
+            return arbiter.takeMostLive();
+        }
+    }
+
+    /**
      * Returns the blocks of the pools.
      *
      * @param limit maximum number of blocks to list

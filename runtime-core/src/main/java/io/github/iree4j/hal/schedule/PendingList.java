@@ -2,6 +2,7 @@ package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -18,9 +19,15 @@ final class PendingList {
     private @Nullable Deferral last;
     private int count;
     private int parts; // listed operations that are parts
+    private final HighWater most = new HighWater();
 
     synchronized int count() {
         return count;
+    }
+
+    /** The largest count since the last call of this method. */
+    long takeMost() {
+        return most.take(this::count);
     }
 
     synchronized int parts() {
@@ -83,6 +90,7 @@ final class PendingList {
         last = deferral;
         deferral.linked = true;
         count++;
+        most.raise(count);
         parts += deferral.operation.whole == null ? 0 : 1;
         return null;
     }

@@ -11,10 +11,12 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.LinkedHashSet;
@@ -70,6 +72,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final LongAdder covered = new LongAdder();
     private final LongAdder heldBackNanos = new LongAdder();
     final LongAdder issued = new LongAdder(); // not completed before submit() returned
+    final HighWater mostInFlight = new HighWater(); // operations in parts are not counted
     final LongAdder refused = new LongAdder(); // failed before issue
     final LongAdder failed = new LongAdder();
 
@@ -260,6 +263,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         OperationParts whole = operation.whole;
         if (whole == null) {
             issued.increment();
+            mostInFlight.raise(inFlight());
         } else {
             whole.issued();
         }
@@ -481,6 +485,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 deferred.sum(),
                 covered.sum(),
                 heldBackNanos.sum());
+    }
+
+    /**
+     * Returns the largest numbers of operations pending and in flight since the last call of this method.
+     *
+     * @return as {@link DeviceQueue#takePeaks}
+     */
+    public final QueuePeaks takePeaks() {
+        return new QueuePeaks(
+                pending.takeMost(), mostInFlight.take(() -> counters().inFlight()));
     }
 
     /**

@@ -11,6 +11,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
@@ -178,6 +179,11 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     @Override
     public final QueueCounters counters() {
         return scheduler.counters();
+    }
+
+    @Override
+    public final QueuePeaks takePeaks() {
+        return scheduler.takePeaks();
     }
 
     @Override

@@ -93,7 +93,7 @@ final class UnorderedScheduler extends QueueScheduler {
         }
         if (operation.whole == null) {
             operation.handedOver = true;
-            issued.increment();
+            countIssued(operation);
         }
         if (!operation.listedAsIssued) { // already listed after being held back
             issuedOnes.add(operation, System.nanoTime());

@@ -10,7 +10,7 @@ import { blockLife } from "./view/block-life.js";
 import { drawAreas } from "./view/chart.js";
 import { fill, h, isDark, setText } from "./view/dom.js";
 import { bytes, count, plural, span } from "./view/format.js";
-import { DevicesPanel, EventsPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
+import { DevicesPanel, EventsPanel, FunctionsPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
 import { MemoryMapView, legendOfBlocks } from "./view/memory-map.js";
 import { ProblemCards } from "./view/problem-cards.js";
 import { Waiting } from "./view/waiting.js";
@@ -60,6 +60,7 @@ export class Live {
     const queues = part("queues", "Queues", `in flight and pending as areas, completed per second as a line, over ${SPAN / 60} minutes`);
     const memory = part("memory", "Memory", "by program over time, and block by block");
     const programs = part("programs", "Programs", "");
+    const functions = part("functions", "Functions", "calls of the last minute, the latest 1,000 at most");
     const taint = part("taint", "Taint windows", "timelines that were signalled from outside");
     const devices = part("devices", "Devices and workers", "");
     const events = part("events", "Events", "");
@@ -70,6 +71,7 @@ export class Live {
     this.waiting = new Waiting(waiting.body);
     this.queues = new QueuesPanel(queues.body);
     this.programs = new ProgramsPanel(programs.body);
+    this.functions = new FunctionsPanel(functions.body);
     this.taint = new TaintPanel(taint.body);
     this.devices = new DevicesPanel(devices.body);
     this.events = new EventsPanel(events.body);
@@ -85,7 +87,7 @@ export class Live {
       ),
       problems,
       this.tiles,
-      h("div.columns", {}, h("div.column.wide", {}, waiting.card, queues.card, memory.card), h("div.column", {}, programs.card, devices.card, taint.card, events.card)),
+      h("div.columns", {}, h("div.column.wide", {}, waiting.card, queues.card, memory.card), h("div.column", {}, programs.card, functions.card, devices.card, taint.card, events.card)),
     );
   }
 
@@ -143,7 +145,7 @@ export class Live {
   /** What is new. Events begin with the last one that is known: if that is another now, so is the server. */
   async #ask(signal) {
     const { last } = this.events;
-    const live = await read("iree", "/live", { since: Math.max(0, this.cursor - 1) }, signal);
+    const live = await read("iree", "/live", { since: Math.max(0, this.cursor - 1), ...(this.latest && { peaks: this.latest.peaks.cursor }) }, signal);
     if (last === null) return live;
     const { cursor, events } = live.events;
     const others = events.filter((each) => each.id > last.id);
@@ -177,6 +179,7 @@ export class Live {
     this.waiting.show(live, this.#indexOf, program);
     this.queues.show(live, this.#indexOf, this.history);
     this.programs.show(live, program);
+    this.functions.show(live, program);
     this.taint.show(live, this.#indexOf);
     this.devices.show(live);
     this.events.show(program);
@@ -198,23 +201,31 @@ export class Live {
     const rate = latest ? [...latest.queues.values()].reduce((total, each) => total + each.rate, 0) : 0;
     const versions = live.modules.map((each) => each.versions[0]?.state);
     const lost = live.devices.filter((each) => each.failure).length;
+    const { peaks, task } = live;
+    // Queues have their peaks at different times: no sum of them was ever true.
+    const most = (of) => Math.max(0, ...peaks.queues.map(of));
+    const atOnce = (now, peak, of = count) => [of(Math.max(now, peak)), `at once, ${of(now)} now`];
+    const busy = Math.max(0, task.workers - task.sleepingWorkers);
     const tiles = [
-      ["Calls in flight", count(live.activeCalls)],
-      ["Operations in flight", count(sum(live.queues, (each) => each.inFlight))],
-      ["Pending", count(live.timelines.waiting), live.timelines.waiting > 0 ? "warn" : ""],
+      ["Calls in flight", atOnce(live.activeCalls, peaks.calls)],
+      ["Operations in flight", atOnce(sum(live.queues, (each) => each.inFlight), most((each) => each.inFlight))],
+      ["Pending", atOnce(live.timelines.waiting, most((each) => each.pending)), live.timelines.waiting > 0 ? "warn" : ""],
       ["Completed", `${rate >= 100 ? count(Math.round(rate)) : rate.toFixed(rate >= 10 ? 0 : 1)} /s`],
-      ["Memory in use", bytes(sum(live.pools, (each) => each.live)), sum(live.pools, (each) => each.waiters) > 0 ? "bad" : ""],
+      ["Memory in use", atOnce(sum(live.pools, (each) => each.live), Math.max(0, ...peaks.memory.map((each) => each.live)), bytes), sum(live.pools, (each) => each.waiters) > 0 ? "bad" : ""],
       ["Programs ready", `${versions.filter((each) => each === "READY").length} of ${versions.length}`, versions.includes("FAILED") ? "bad" : ""],
       ["Devices", lost > 0 ? `${lost} of ${live.devices.length} lost` : plural(live.devices.length, "device"), lost > 0 ? "bad" : ""],
-      ["Workers busy", `${Math.max(0, live.task.workers - live.task.sleepingWorkers)} of ${live.task.workers}`],
+      ["Workers busy", [`${Math.max(busy, peaks.busyWorkers)} of ${task.workers}`, `at once, ${busy} now`]],
     ];
+    this.tiles.title = `“At once” is the most at once since the previous answer: since ${peaks.since.slice(11, 19)} UTC. Of several queues or devices, it is the most of any of them.`;
     if (this.tiles.childElementCount !== tiles.length) {
-      this.tiles.replaceChildren(...tiles.map(([name]) => h("div.tile", {}, h("dt", {}, name), h("dd"))));
+      this.tiles.replaceChildren(...tiles.map(([name]) => h("div.tile", {}, h("dt", {}, name), h("dd"), h("dd.now"))));
     }
-    tiles.forEach(([, value, mood = ""], i) => {
+    tiles.forEach(([, given, mood = ""], i) => {
+      const [value, now = ""] = [given].flat();
       const tile = /** @type {HTMLElement} */ (this.tiles.children[i]);
       tile.dataset.mood = String(mood);
-      setText(tile.lastElementChild, value);
+      setText(tile.children[1], value);
+      setText(tile.children[2], now);
     });
   }
 

@@ -14,11 +14,14 @@ export class History {
     const last = this.samples[this.samples.length - 1];
     if (last && at <= last.at) this.samples = []; // the clock was set, or it is another server
     const queues = new Map();
+    const peaks = new Map(live.peaks.queues.map((each) => [each.name, each]));
     for (const queue of live.queues) {
       const before = last?.queues.get(queue.name);
       const elapsed = last ? at - last.at : 0;
       const rate = before && elapsed > 0 ? Math.max(0, queue.retired - before.retired) / elapsed : 0;
-      queues.set(queue.name, { inFlight: queue.inFlight, pending: queue.pending, retired: queue.retired, failed: queue.failed, rate });
+      const peak = peaks.get(queue.name) ?? queue;
+      // Of a chart's span, what was at once is what counts: an answer shows an instant.
+      queues.set(queue.name, { inFlight: Math.max(queue.inFlight, peak.inFlight), pending: Math.max(queue.pending, peak.pending), retired: queue.retired, failed: queue.failed, rate });
     }
     const memory = new Map();
     for (const pool of live.pools) {

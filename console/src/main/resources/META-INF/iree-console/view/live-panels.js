@@ -6,7 +6,7 @@ import { machineName } from "../model/machines.js";
 import { namesOf, timelineNamed } from "../model/wait-chain.js";
 import { frontierChips } from "./chips.js";
 import { drawAreas } from "./chart.js";
-import { h, setText } from "./dom.js";
+import { fill, h, setText } from "./dom.js";
 import { count, plural, seconds, span } from "./format.js";
 import { queueChip } from "./waiting.js";
 
@@ -27,7 +27,7 @@ export class QueuesPanel {
       if (!this.rows.has(queue.name)) this.#add(queue.name, indexOf(queue.name), this.#machine(queue.machine ?? 0, live.machine));
       const row = this.rows.get(queue.name);
       const now = history.latest?.queues.get(queue.name);
-      setText(row.numbers, `${plural(queue.inFlight, "operation")} in flight, ${count(queue.pending)} pending, ${Math.round(now?.rate ?? 0)} /s`);
+      setText(row.numbers, `${plural(now?.inFlight ?? queue.inFlight, "operation")} in flight at once, ${count(now?.pending ?? queue.pending)} pending, ${Math.round(now?.rate ?? 0)} /s`);
       const lately = queue.failed - (history.oldest(queue.name)?.failed ?? queue.failed);
       setText(row.failed, queue.failed === 0 ? "" : lately > 0 ? `${count(lately)} failed lately, ${count(queue.failed)} in all` : `${count(queue.failed)} failed in all, none lately`);
       row.failed.className = lately > 0 ? "bad" : "muted";
@@ -104,7 +104,7 @@ export class QueuesPanel {
         ],
         {
           height: 60,
-          format: (value) => `${count(Math.round(value))} at once`,
+          format: (value) => `${count(Math.round(value))}, peaks of both added`, // at different times, perhaps
           line: { colour: colour(1), values: samples.map((each) => each.queues.get(name)?.rate ?? 0), format: (value) => `${count(Math.round(value))} /s` },
         },
       );
@@ -150,6 +150,41 @@ export class ProgramsPanel {
       ),
       h("td.number", {}, `${version.activeCalls}${version.contexts > 0 ? ` / ${plural(version.contexts, "context")}` : ""}`),
       h("td", {}, version.devices.join(", ")),
+    );
+  }
+}
+
+/** A table of functions: how long calls took, as far as there were calls. */
+export class FunctionsPanel {
+  constructor(box) {
+    this.body = h("tbody");
+    box.classList.add("table-scroll");
+    const head = ["Function", "Calls", "p50", "p99"].map((each, i) => h(i > 0 ? "th.number" : "th", { scope: "col" }, each));
+    box.replaceChildren(h("table", {}, h("caption.hidden", {}, "Functions"), h("thead", {}, h("tr", {}, head)), this.body));
+    box.setAttribute("tabindex", "0");
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Table of functions");
+  }
+
+  show(live, program) {
+    const called = live.modules
+      .filter((each) => program === "" || each.name === program)
+      .flatMap((each) => each.versions.flatMap((version) => version.functions.map(({ name, calls }) => ({ name: `${each.name}.${name}`, version: each.versions.length > 1 ? ` ${version.version}` : "", calls }))))
+      .filter(({ calls }) => calls.ended > 0);
+    fill(this.body, called.length === 0 ? h("tr", {}, h("td.muted", { colspan: 4 }, "No calls have ended.")) : called.map((each) => this.#row(each)));
+  }
+
+  #row({ name, version, calls: { ended, failed, measured, median, p99, slowest } }) {
+    const time = (duration) => span(seconds(duration));
+    // Of few calls there is no 99th percentile: the slowest says as much.
+    const slow = measured === 0 ? "–" : p99 === null ? h("span.muted", {}, `slowest ${time(slowest)}`) : time(p99);
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("bdi", {}, name), h("span.muted", {}, version)),
+      h("td.number", {}, count(ended), h("br"), h("span.muted", {}, `${count(measured)} measured`), failed > 0 && [h("br"), h("span.bad", {}, `${count(failed)} failed`)]),
+      h("td.number", {}, measured === 0 ? "–" : time(median)),
+      h("td.number", {}, slow),
     );
   }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.CallWait;
+import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -31,6 +32,7 @@ final class CallsInFlight {
     private final ThreadDeadlines deadlines;
     private final Set<Entry> entries = ConcurrentHashMap.newKeySet();
     private final LongAdder ended = new LongAdder();
+    private final HighWater most = new HighWater();
 
     CallsInFlight() {
         this(System::nanoTime, new ThreadDeadlines());
@@ -132,18 +134,28 @@ final class CallsInFlight {
     /** Begins an entry on this thread, which must {@link Here#end} the entry. */
     Here begin(String program, String function, @Nullable Duration timeout) {
         Here here = new Here(program, function, timeout);
-        entries.add(here);
+        add(here);
         return here;
     }
 
     /** Lists an entry running elsewhere until the future is complete. */
     void add(String program, String function, @Nullable Duration timeout, CompletableFuture<?> call) {
         Entry entry = new Entry(program, function, timeout);
-        entries.add(entry);
+        add(entry);
         call.whenComplete((_, _) -> {
             entries.remove(entry);
             ended.increment();
         });
+    }
+
+    private void add(Entry entry) {
+        entries.add(entry);
+        most.raise(entries.size());
+    }
+
+    /** Returns the largest number of entries in flight since the last call of this method. */
+    int takeMost() {
+        return (int) most.take(entries::size);
     }
 
     /**

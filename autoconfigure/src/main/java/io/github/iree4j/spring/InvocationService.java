@@ -107,6 +107,19 @@ public final class InvocationService implements InvocationOperations {
     }
 
     Results invoke(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
+        CallTimes times = located.program().times(located.function());
+        long begun = System.nanoTime();
+        boolean hasFailed = true;
+        try {
+            Results results = invokeUntimed(located, options, inputs);
+            hasFailed = false;
+            return results;
+        } finally {
+            times.ended(begun, hasFailed);
+        }
+    }
+
+    private Results invokeUntimed(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
         if (interceptors.isEmpty() && isForThisThread(options)) {
             return callHere(located.program(), located.function(), options.timeout(), inputs);
         }
@@ -115,7 +128,11 @@ public final class InvocationService implements InvocationOperations {
     }
 
     CompletableFuture<Results> invokeAsync(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
-        return chain.proceed(request(located, options, false, inputs));
+        CallTimes times = located.program().times(located.function());
+        long begun = System.nanoTime();
+        CompletableFuture<Results> call = chain.proceed(request(located, options, false, inputs));
+        call.whenComplete((_, failure) -> times.ended(begun, failure != null));
+        return call;
     }
 
     private static InvocationRequest request(
@@ -208,6 +225,15 @@ public final class InvocationService implements InvocationOperations {
      */
     public long endedCalls() {
         return inFlight.ended();
+    }
+
+    /**
+     * Returns the largest number of calls in flight at once since the last call of this method, for a single reader.
+     *
+     * @return calls made through this service, at least those in flight now
+     */
+    public int takeMostInFlight() {
+        return inFlight.takeMost();
     }
 
     /**

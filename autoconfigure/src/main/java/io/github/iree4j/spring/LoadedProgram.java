@@ -5,6 +5,8 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,7 @@ public final class LoadedProgram {
 
     private final ProgramSource source;
     private final List<Program> instances;
+    private final ConcurrentMap<String, CallTimes> times = new ConcurrentHashMap<>(); // by function
     private final AtomicIntegerArray chosen; // calls of each instance, also before the instance counts a call
 
     /**
@@ -75,6 +78,21 @@ public final class LoadedProgram {
     /** Returns the number of calls in flight on all instances. */
     public int activeCalls() {
         return instances.stream().mapToInt(Program::activeCalls).sum();
+    }
+
+    /** Returns the times of the calls of a function, of all instances. */
+    CallTimes times(ProgramFunction function) {
+        return times.computeIfAbsent(function.fullName(), _ -> new CallTimes(System::nanoTime));
+    }
+
+    /**
+     * Returns the durations of the calls of a function.
+     *
+     * @param function a function of an instance
+     * @return the durations of the calls on all instances
+     */
+    public CallDurations durations(ProgramFunction function) {
+        return times(function).durations();
     }
 
     /** Returns the cause of failing calls by a file used in place by the program, see {@link Program#failure()}; null without such a cause. */

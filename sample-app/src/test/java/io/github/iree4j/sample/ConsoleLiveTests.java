@@ -30,6 +30,10 @@ class ConsoleLiveTests extends ConsoleTests {
             assertThat(browser.text("#live-memory")).contains("in use").contains("kept for reuse");
             assertThat(browser.text("#live-events")).contains("digits:1");
             assertThat(browser.text("#live-devices")).contains(" worker");
+            browser.until("/[1-9].*at once/.test(document.querySelector('#live-tiles div:nth-child(1)').textContent)");
+            assertThat(browser.text("#live-tiles")).contains("at once, ").contains(" now");
+            browser.until("document.querySelector('#live-functions').textContent.includes('digits.')");
+            assertThat(browser.text("#live-functions")).contains("measured");
             browser.picture("live");
             browser.assertAccessible("Live");
         }
@@ -55,6 +59,23 @@ class ConsoleLiveTests extends ConsoleTests {
                 .contains("local@m1.s2/0");
         browser.picture("live-machines");
         browser.assertAccessible("queues of two machines");
+    }
+
+    @Test
+    void ofFewCallsTheSlowestIsShownAndNoPercentile() throws Exception {
+        openLive();
+        browser.eval("""
+                (() => {
+                  const { live } = window.ireeConsole;
+                  const calls = (ended, measured, p99) => ({ ended, failed: ended === 3 ? 1 : 0, measured, median: measured ? 'PT0.002S' : null, p99, slowest: measured ? 'PT0.009S' : null });
+                  const functions = [{ name: 'few', calls: calls(3, 3, null) }, { name: 'many', calls: calls(5000, 1024, 'PT0.008S') }, { name: 'idle', calls: calls(7, 0, null) }, { name: 'never', calls: calls(0, 0, null) }];
+                  live.functions.show({ modules: [{ name: 'm', versions: [{ version: '1', functions }] }] }, '');
+                })()""");
+        assertThat(texts("#live-functions tbody tr"))
+                .containsExactly(
+                        "m.few33 measured1 failed2.0 msslowest 9.0 ms",
+                        "m.many5\u202f0001\u202f024 measured2.0 ms8.0 ms",
+                        "m.idle70 measured\u2013\u2013");
     }
 
     /** Two barriers, one behind the other, that wait for a timeline to reach 9, as Live lists them. */

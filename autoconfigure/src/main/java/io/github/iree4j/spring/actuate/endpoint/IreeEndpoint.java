@@ -9,6 +9,7 @@ import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramState;
@@ -26,11 +27,13 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -82,6 +85,7 @@ public final class IreeEndpoint {
     private final @Nullable FlightRecorder recorder;
     private final Supplier<List<Problem>> problems;
     private final List<EndpointPart> parts;
+    private final Peaks peaks;
 
     /**
      * Creates an endpoint for a runtime.
@@ -92,7 +96,7 @@ public final class IreeEndpoint {
      * @param problems returns the known problems
      */
     public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
-        this(runtime, programs, events, problems, null, List.of());
+        this(runtime, programs, events, problems, programs::activeCalls, null, List.of());
     }
 
     /**
@@ -102,6 +106,8 @@ public final class IreeEndpoint {
      * @param programs the programs to show
      * @param events the recent events
      * @param problems returns the known problems
+     * @param mostCalls returns the largest number of calls in flight at once since it was last asked; asked by the
+     *     endpoint only, which is the only reader of the runtime's peaks as well
      * @param recorder the flight recorder; null for none
      * @param parts the parts of other modules
      */
@@ -110,6 +116,7 @@ public final class IreeEndpoint {
             Programs programs,
             IreeEvents events,
             Supplier<List<Problem>> problems,
+            IntSupplier mostCalls,
             @Nullable FlightRecorder recorder,
             List<EndpointPart> parts) {
         this.recorder = recorder;
@@ -118,6 +125,7 @@ public final class IreeEndpoint {
         this.programs = programs;
         this.events = events;
         this.problems = problems;
+        this.peaks = new Peaks(() -> takePeaks(mostCalls));
     }
 
     /** Returns a summary. */
@@ -145,10 +153,12 @@ public final class IreeEndpoint {
      *     recording; live for all but the recording; or a part of another module
      * @param since for events, live and the recording, the cursor of the previous response; everything retained when
      *     absent
+     * @param peaks for live, the cursor of the peaks of the previous response; when absent, peaks are since the last
+     *     response to anybody
      * @return the part, or null for an unknown name
      */
     @ReadOperation
-    public @Nullable OperationResponseBody part(@Selector String part, @Nullable Long since) {
+    public @Nullable OperationResponseBody part(@Selector String part, @Nullable Long since, @Nullable Long peaks) {
         return switch (part) {
             case "devices" -> devices();
             case "queues" -> queues();
@@ -168,6 +178,7 @@ public final class IreeEndpoint {
                         recorder != null,
                         programs.activeCalls(),
                         TaskDescriptor.of(runtime),
+                        this.peaks.since(peaks),
                         devices().devices(),
                         queues().queues(),
                         frontiers(),
@@ -374,6 +385,24 @@ public final class IreeEndpoint {
             }
         }
         return queues;
+    }
+
+    private Peaks.Values takePeaks(IntSupplier mostCalls) {
+        QueueNames names = new QueueNames(runtime, shown());
+        Map<String, PeaksDescriptor.OfQueue> queues = new LinkedHashMap<>();
+        for (DeviceQueue queue : allQueues()) {
+            String name = names.name(queue.axis());
+            QueuePeaks its = queue.takePeaks();
+            queues.put(name, new PeaksDescriptor.OfQueue(name, its.pending(), its.inFlight()));
+        }
+        Map<String, PeaksDescriptor.OfMemory> memory = new LinkedHashMap<>();
+        for (Device device : runtime.devices()) {
+            String name = runtime.nameOf(device);
+            memory.put(
+                    name, new PeaksDescriptor.OfMemory(name, device.allocator().takeMostLive()));
+        }
+        int calls = Math.max(mostCalls.getAsInt(), programs.activeCalls());
+        return new Peaks.Values(calls, runtime.executor().takeMostAwake(), queues, memory);
     }
 
     private QueueDescriptor.All queues() {

@@ -12,6 +12,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param recording whether there is a flight recorder, whose records are at {@code recording}
  * @param activeCalls number of calls in flight
  * @param task the workers
+ * @param peaks the largest values of gauges since the previous response
  * @param devices the devices
  * @param queues the queues
  * @param frontiers the frontiers of queues and timelines
@@ -29,6 +30,7 @@ public record LiveDescriptor(
         boolean recording,
         int activeCalls,
         TaskDescriptor task,
+        PeaksDescriptor peaks,
         List<DeviceDescriptor> devices,
         List<QueueDescriptor> queues,
         FrontierDescriptor.All frontiers,

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure.endpoint;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
@@ -40,6 +41,7 @@ public final class IreeEndpointAutoConfiguration {
             IreeRuntime runtime,
             Programs programs,
             IreeEvents events,
+            InvocationService invocations,
             ObjectProvider<Watchdog> watchdog,
             ObjectProvider<FlightRecorder> recorder,
             ObjectProvider<EndpointPart> parts) {
@@ -50,6 +52,7 @@ public final class IreeEndpointAutoConfiguration {
                 () -> watchdog.stream()
                         .flatMap(each -> each.problems().stream())
                         .toList(),
+                invocations::takeMostInFlight,
                 recorder.getIfAvailable(),
                 parts.orderedStream().toList());
     }

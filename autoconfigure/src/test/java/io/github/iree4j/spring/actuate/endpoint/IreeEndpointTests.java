@@ -71,7 +71,7 @@ class IreeEndpointTests {
                                 .containsExactlyInAnyOrder("add", "refuse");
                     });
                     assertThat(endpoint.one("modules", "subtracting")).isNull();
-                    assertThat(endpoint.part("weather", null)).isNull();
+                    assertThat(endpoint.part("weather", null, null)).isNull();
                 });
     }
 
@@ -88,7 +88,7 @@ class IreeEndpointTests {
                 runtime.device().queue(0).barrier(one, two, 0);
                 two.await();
             }
-            QueueDescriptor queue = ((QueueDescriptor.All) endpoint.part("queues", null))
+            QueueDescriptor queue = ((QueueDescriptor.All) endpoint.part("queues", null, null))
                     .queues()
                     .getFirst();
             assertThat(queue.name()).isEqualTo("local/0");
@@ -110,7 +110,7 @@ class IreeEndpointTests {
                         runtime.device().queue(0).barrier(null, one, 0);
                         one.await();
                     }
-                    RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null);
+                    RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null, null);
                     assertThat(page.events())
                             .extracting(RecordingDescriptor.Event::kind)
                             .startsWith("submitted", "issued", "completed");
@@ -118,7 +118,7 @@ class IreeEndpointTests {
                             .singleElement()
                             .satisfies(queue -> assertThat(queue.name()).isEqualTo("local/0"));
                     assertThat(page.more()).isFalse();
-                    RecordingDescriptor next = (RecordingDescriptor) endpoint.part("recording", page.cursor());
+                    RecordingDescriptor next = (RecordingDescriptor) endpoint.part("recording", page.cursor(), null);
                     assertThat(next.events())
                             .allSatisfy(event -> assertThat(event.number()).isGreaterThanOrEqualTo(page.cursor()));
                     for (String format : List.of("iree4j", "perfetto", "otlp")) {
@@ -147,7 +147,7 @@ class IreeEndpointTests {
                         CompletableFuture<Results> call =
                                 program.function("add").submit(one, null, 1, 2);
                         long id = timeline.semaphore().id();
-                        RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null);
+                        RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null, null);
                         assertThat(page.events())
                                 .extracting(RecordingDescriptor.Event::kind)
                                 .containsOnly("submitted", "decided");
@@ -173,7 +173,7 @@ class IreeEndpointTests {
     void recordingIsAbsentUnlessEnabled() {
         runner.run(context -> {
             assertThat(context).doesNotHaveBean(FlightRecorder.class);
-            assertThat(context.getBean(IreeEndpoint.class).part("recording", null))
+            assertThat(context.getBean(IreeEndpoint.class).part("recording", null, null))
                     .isNull();
         });
         runner.withPropertyValues("iree.recorder.enabled=true", "iree.advanced.recorder.bytes=1KB")
@@ -216,7 +216,7 @@ class IreeEndpointTests {
         try (ExecutorService readers = Executors.newFixedThreadPool(8)) {
             List<Future<OperationResponseBody>> pages = new ArrayList<>();
             for (int i = 0; i < 32; i++) {
-                pages.add(readers.submit(() -> endpoint.part("recording", null)));
+                pages.add(readers.submit(() -> endpoint.part("recording", null, null)));
             }
             for (Future<OperationResponseBody> each : pages) {
                 assertThat(((RecordingDescriptor) each.get()).events())
@@ -237,7 +237,7 @@ class IreeEndpointTests {
                     Fence lower = second.at(4)) {
                 runtime.device().queue(0).barrier(never, between, 0);
                 runtime.device().queue(0).barrier(lower, null, 0);
-                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null);
+                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null, null);
                 TimelinesDescriptor.Operation producer = timelines.operations().getFirst();
                 assertThat(producer.waits()).singleElement().satisfies(wait -> {
                     assertThat(wait.signaller()).isNull();
@@ -269,7 +269,7 @@ class IreeEndpointTests {
                     Fence later = timeline.at(2)) {
                 runtime.device().queue(0).barrier(forgotten, between, 0);
                 runtime.device().queue(0).barrier(between, later, 0);
-                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null);
+                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null, null);
                 TimelinesDescriptor.Operation first = timelines.operations().getFirst();
                 assertThat(first.waits())
                         .singleElement()
@@ -304,7 +304,7 @@ class IreeEndpointTests {
                 }
                 queue.barrier(never, done, 0);
                 TimelinesDescriptor timelines = (TimelinesDescriptor)
-                        context.getBean(IreeEndpoint.class).part("timelines", null);
+                        context.getBean(IreeEndpoint.class).part("timelines", null, null);
                 assertThat(timelines.waiting()).isEqualTo(listed + 1);
                 assertThat(timelines.operations())
                         .hasSize(listed)
@@ -338,7 +338,7 @@ class IreeEndpointTests {
                         0);
                 queue.barrier(done, null, 0);
                 TimelinesDescriptor timelines = (TimelinesDescriptor)
-                        context.getBean(IreeEndpoint.class).part("timelines", null);
+                        context.getBean(IreeEndpoint.class).part("timelines", null, null);
                 assertThat(timelines.operations().getFirst().waits())
                         .singleElement()
                         .satisfies(wait -> assertThat(wait.inFlight()).containsExactly("local/0"));
@@ -358,7 +358,7 @@ class IreeEndpointTests {
             try (Timeline timeline = runtime.createTimeline();
                     Fence never = timeline.at(7)) {
                 runtime.device().queue(0).barrier(never, null, 0);
-                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null);
+                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null, null);
                 assertThat(timelines.waiting()).isEqualTo(1);
                 assertThat(timelines.operations()).singleElement().satisfies(operation -> {
                     assertThat(operation.queue()).isEqualTo("local/0");
@@ -387,7 +387,7 @@ class IreeEndpointTests {
                     Fence one = timeline.at(1)) {
                 runtime.device().queue(0).barrier(null, one, 0);
                 one.await();
-                FrontierDescriptor.All all = (FrontierDescriptor.All) endpoint.part("frontiers", null);
+                FrontierDescriptor.All all = (FrontierDescriptor.All) endpoint.part("frontiers", null, null);
                 assertThat(all.capacity()).isEqualTo(5);
                 assertThat(all.queues()).singleElement().satisfies(queue -> {
                     assertThat(queue.queue()).isEqualTo("local/0");
@@ -411,7 +411,7 @@ class IreeEndpointTests {
             try (TimelineSemaphore semaphore = TimelineSemaphore.create(0)) {
                 semaphore.signalExternal(3);
                 TaintDescriptor taint =
-                        (TaintDescriptor) context.getBean(IreeEndpoint.class).part("taint", null);
+                        (TaintDescriptor) context.getBean(IreeEndpoint.class).part("taint", null, null);
                 assertThat(taint.windows().getLast().timeline()).isEqualTo(semaphore.id());
                 assertThat(taint.windows().getLast().watermark()).isZero();
                 assertThat(taint.windows().getLast().recovered()).isNull();
@@ -442,14 +442,14 @@ class IreeEndpointTests {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
-            EventsDescriptor first = (EventsDescriptor) endpoint.part("events", null);
+            EventsDescriptor first = (EventsDescriptor) endpoint.part("events", null, null);
             assertThat(first.events())
                     .extracting(IreeEvents.Event::type)
                     .containsExactly("program.loading", "program.ready");
-            assertThat(((EventsDescriptor) endpoint.part("events", first.cursor())).events())
+            assertThat(((EventsDescriptor) endpoint.part("events", first.cursor(), null)).events())
                     .isEmpty();
             context.getBean(Programs.class).unload("adding", null);
-            assertThat(((EventsDescriptor) endpoint.part("events", first.cursor())).events())
+            assertThat(((EventsDescriptor) endpoint.part("events", first.cursor(), null)).events())
                     .extracting(IreeEvents.Event::type)
                     .containsExactly("program.unloaded");
         });

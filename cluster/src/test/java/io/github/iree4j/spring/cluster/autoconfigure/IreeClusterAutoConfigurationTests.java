@@ -141,7 +141,7 @@ class IreeClusterAutoConfigurationTests {
                 .withPropertyValues("management.endpoints.web.exposure.include=iree")
                 .run(context -> {
                     IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
-                    ClusterDescriptor cluster = (ClusterDescriptor) endpoint.part("cluster", null);
+                    ClusterDescriptor cluster = (ClusterDescriptor) endpoint.part("cluster", null, null);
                     assertThat(cluster.self().machine()).isEqualTo(3);
                     assertThat(cluster.lease().state()).isEqualTo(LeaseKeeper.State.HELD);
                     assertThat(cluster.members())

@@ -3,6 +3,7 @@
 import { DataError, read } from "./data.js";
 import { parseFaults, splitFaults } from "./model/faults.js";
 import { unpack } from "./model/packed.js";
+import { isolated } from "./model/names.js";
 import { MOST } from "./model/page-state.js";
 import { checkRun } from "./model/run-check.js";
 import { Schedule } from "./model/schedule.js";
@@ -120,9 +121,20 @@ export class Explore {
     );
     if (this.opened) this.#showOpened();
     else if (this.scenarios.length > 0) {
+      const asked = this.scenario ? "" : this.page.state.scenario;
       if (!this.scenario) Object.assign(this.page.state, this.#first);
+      const { op } = this.page.state;
       await this.load(true);
+      this.#sayUnknown(asked, op);
     }
+  }
+
+  /** Says what the address names and the page does not have; more important is why it has no run. */
+  #sayUnknown(scenario, op) {
+    if (!byId("notice").hidden) return;
+    const name = (given) => `“${isolated(given)}”`;
+    if (scenario !== "") this.page.notice(`The address names scenario ${name(scenario)}, which is not here: this is ${name(this.scenario.label ?? this.scenario.id)}.`);
+    else if (op !== "" && this.schedule && !this.schedule.byId.has(op)) this.page.notice(`The address names operation ${name(op)}, which ${name(this.schedule.label)} does not have.`);
   }
 
   /** The scenario with which a page begins whose address names none. */

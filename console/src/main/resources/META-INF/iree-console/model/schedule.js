@@ -2,6 +2,7 @@
 // What a scenario did: operations, their order, and the state of everything at any time. Computed once, then looked up.
 import { decisionNamed } from "./decisions.js";
 import { labMemory } from "./memory.js";
+import { isolated } from "./names.js";
 import { firstIndex } from "./search.js";
 import { eachValue, pairsOf } from "./values.js";
 
@@ -18,12 +19,12 @@ export class Operation {
     this.index = index;
     this.id = String(op.id);
     /** For people; the id where none is given, as of everything with a label. */
-    this.label = String(op.label ?? op.id);
+    this.label = isolated(String(op.label ?? op.id));
     this.hardware = String(op.hw ?? "");
-    this.hardwareLabel = this.hardware;
+    this.hardwareLabel = isolated(this.hardware);
     /** Empty when it never ran. */
     this.lane = op.lane ? String(op.lane) : "";
-    this.laneLabel = this.lane;
+    this.laneLabel = isolated(this.lane);
     /** -1 when it never ran. */
     this.start = Number(op.start ?? -1);
     /** -1 when it never ended. */
@@ -40,7 +41,7 @@ export class Operation {
     this.hit = op.hit === true;
     this.tainted = Boolean(op.tainted);
     /** Empty when it ended well. */
-    this.failure = op.failed === true ? "failed" : String(op.failure ?? op.failed ?? "");
+    this.failure = op.failed === true ? "failed" : isolated(String(op.failure ?? op.failed ?? ""));
     /** Who submitted it. */
     this.note = String(op.note ?? "");
     /** @type {Operation[]} direct predecessors */
@@ -77,7 +78,7 @@ export class Schedule {
   /** @param {any} scenario in the form of the laboratory */
   constructor(scenario) {
     this.id = String(scenario.id ?? "scenario");
-    this.label = String(scenario.label ?? this.id);
+    this.label = isolated(String(scenario.label ?? this.id));
     this.description = String(scenario.description ?? "");
     this.unit = scenario.unit === "ns" ? "ns" : "tick";
     this.finalTick = Math.max(1, Number(scenario.finalTick ?? 1));
@@ -89,7 +90,7 @@ export class Schedule {
     this.isRecording = scenario.isRecording === true;
     /** The machine that each class of hardware is on; empty for the one without a name. */
     this.machineOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), String(each.machine ?? "")]));
-    this.labelOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), String(each.label ?? each.id)]));
+    this.labelOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), isolated(String(each.label ?? each.id))]));
     this.memoryOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), Number(each.memory ?? 0)]));
     this.queues = new Map((scenario.queues ?? []).map((each) => [String(each.id), each.ops ?? []]));
     this.collateral = new Set((scenario.collateral ?? []).map(String));
@@ -122,7 +123,7 @@ export class Schedule {
         .sort((a, b) => a.op.end - b.op.end || a.value - b.value);
       let highest = 0;
       const steps = reached.filter(({ value }) => value > highest && (highest = value));
-      const label = String(scenario.sems?.[name]?.label ?? name);
+      const label = isolated(String(scenario.sems?.[name]?.label ?? name));
       return { name, label, index, signals: sorted, steps, final: sorted.length > 0 ? sorted[sorted.length - 1].value : 0 };
     });
     this.semaphoreByName = new Map(this.semaphores.map((each) => [each.name, each]));
@@ -145,7 +146,7 @@ export class Schedule {
   /** Lanes, and rows in them for operations that overlap. */
   #placeInLanes(scenario) {
     const lanes = new Map();
-    const lane = (id, hardware, label = id) => {
+    const lane = (id, hardware, label = isolated(id)) => {
       if (!lanes.has(id)) lanes.set(id, { id, label, hardware, operations: [], rows: 1, index: lanes.size });
       return lanes.get(id);
     };
@@ -153,12 +154,12 @@ export class Schedule {
       const count = Number(hardware.lanes ?? 1);
       const { id, label } = hardware;
       for (let i = 0; i < count; i++) {
-        if (count > 1) lane(`${id}_${i}`, String(id), label == null ? undefined : `${label} ${i}`);
+        if (count > 1) lane(`${id}_${i}`, String(id), label == null ? undefined : isolated(`${label} ${i}`));
         else lane(String(id), String(id), this.labelOf.get(String(id)));
       }
     }
     for (const op of this.operations) {
-      op.hardwareLabel = this.labelOf.get(op.hardware) ?? op.hardware;
+      op.hardwareLabel = this.labelOf.get(op.hardware) ?? isolated(op.hardware);
       if (op.lane === "" || op.start < 0) continue;
       const its = lane(op.lane, op.hardware);
       op.laneLabel = its.label;
@@ -278,7 +279,7 @@ export class Schedule {
 
   /** What is known of a timeline or queue: at least its name, a label and the number of its colour. */
   axis(name) {
-    return this.semaphoreByName.get(name) ?? { name, label: name, index: 0 };
+    return this.semaphoreByName.get(name) ?? { name, label: isolated(name), index: 0 };
   }
 
   /** How far a queue or timeline got at a time; null when nothing is known of it. */

@@ -6,7 +6,7 @@ import { labelled } from "./format.js";
 
 /** An axis and how far it got, in the colour of the axis. @param {Axis} axis */
 export function axisChip({ name, label, index }, epoch, sign = "\u200a:\u200a") {
-  return h("span.chip", { axis: index, title: label === name ? null : labelled(label, name) }, h("span.dot", { "aria-hidden": "true" }), `${label}${sign}${epoch}`);
+  return h("span.chip", { axis: index, title: label === name ? null : labelled(label, name) }, h("span.dot", { "aria-hidden": "true" }), h("span", {}, h("bdi", {}, label), `${sign}${epoch}`));
 }
 
 /** The entries of a frontier. @param {(name: string) => Axis} axisOf */

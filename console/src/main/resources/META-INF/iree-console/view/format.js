@@ -1,6 +1,8 @@
 // @ts-check
 // Numbers as people read them.
 
+import { isolated } from "../model/names.js";
+
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 export function bytes(count) {
@@ -51,6 +53,6 @@ export const time = (unit, value) => (unit === "ns" ? moment(value) : String(Mat
 export const timeNamed = (unit, value) => (unit === "ns" ? moment(value) : `tick ${Math.floor(value)}`);
 
 /** A label, and the id where that is another. */
-export const labelled = (label, id) => (label === id ? id : `${label} (${id})`);
+export const labelled = (label, id) => (label === isolated(id) ? label : `${label} (${isolated(id)})`);
 
 export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;

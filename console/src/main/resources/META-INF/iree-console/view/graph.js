@@ -2,10 +2,12 @@
 // The graph of dependencies. Nodes are buttons: the arrow keys walk along the edges.
 import { neighbourhood, placeInLayers } from "../model/layers.js";
 import { h, setText, svg } from "./dom.js";
+import { isolated } from "../model/names.js";
 import { count, labelled, plural } from "./format.js";
 
 const NODE = { width: 132, height: 38 };
 const LETTERS = 14; // of a name that a node has room for
+const SMALL_LETTERS = 13; // of its hardware, beside the state
 const GAP = { least: 50, most: 96, y: 20 };
 const LETTER = 6; // width of one in the label of an edge, at most
 const MOST = 320; // nodes that are drawn at once
@@ -88,7 +90,8 @@ export class Graph {
   #node(op, { x, y }) {
     const index = this.schedule.semaphoreByName.get(op.signals[0]?.semaphore)?.index ?? op.index;
     const state = svg("text.node-state", { x: NODE.width - 8, y: 30, "text-anchor": "end" }, "");
-    const title = [op.label, op.id].find((each) => each.length <= LETTERS) ?? `${op.label.slice(0, LETTERS - 1)}…`;
+    const title = [op.label, op.id].find((each) => each.length <= LETTERS) ?? cut(op.label, LETTERS);
+    const hardware = cut(op.hardwareLabel, SMALL_LETTERS);
     const node = svg(
       "g.node",
       {
@@ -106,12 +109,12 @@ export class Graph {
       svg("rect.node-strip", { x: 0, y: 6, width: 4, height: NODE.height - 12, rx: 2 }),
       svg("text.node-name", { x: 12, y: 16 }, title),
       " ", // the visible text, in words, begins the accessible name
-      svg("text.node-hardware", { x: 12, y: 30 }, op.hardwareLabel),
+      svg("text.node-hardware", { x: 12, y: 30 }, hardware),
       " ",
       state,
     );
-    const name = [...new Set([op.label, op.id])].filter((each) => each !== title).map((each) => `, ${each}`).join("");
-    this.nodes.set(op, { node, state, shown: "", title, name });
+    const name = [...new Set([op.label, op.id, op.hardwareLabel])].filter((each) => each !== title && each !== hardware).map((each) => `, ${each}`).join("");
+    this.nodes.set(op, { node, state, shown: "", title, hardware, name });
     return node;
   }
 
@@ -172,7 +175,7 @@ export class Graph {
       if (each.shown === state) continue;
       each.shown = state;
       each.node.setAttribute("data-state", state);
-      each.node.setAttribute("aria-label", `${each.title} ${op.hardwareLabel}, ${state}${each.name}`);
+      each.node.setAttribute("aria-label", `${each.title} ${each.hardware}, ${state}${each.name}`);
       each.state.textContent = { waiting: "", ready: "ready", running: "▶", done: "✓", failed: "✕" }[state];
     }
     for (const { wait, elements } of this.edges) {
@@ -181,6 +184,9 @@ export class Graph {
     }
   }
 }
+
+/** A name in so many letters, with its direction. */
+const cut = (name, letters) => (name.length <= letters ? name : isolated(`${name.replaceAll(/[\u2068\u2069]/g, "").slice(0, letters - 1)}…`));
 
 /** What an operation waits for, in that many letters: the end of a name tells most, as of numbered timelines. */
 function shortened({ label, name }, value, room) {

@@ -51,8 +51,9 @@ export class OpenDialog {
     } else {
       let text;
       try {
-        text = await file.text();
+        text = await this.#textOf(file);
       } catch {
+        this.#progress("");
         setText(byId("open-status"), `${file.name} cannot be read: it is a folder, or was changed.`);
         return;
       }
@@ -62,9 +63,33 @@ export class OpenDialog {
     }
   }
 
+  /** @param {File} file */
+  async #textOf(file) {
+    const decoder = new TextDecoder();
+    let text = "";
+    let read = 0;
+    for await (const part of /** @type {any} */ (file.stream())) {
+      text += decoder.decode(part, { stream: true });
+      read += part.length;
+      this.#progress(`Reading ${file.name}`, read / Math.max(1, file.size));
+    }
+    return text + decoder.decode();
+  }
+
+  /** @param {string} what is being done; empty for nothing @param {number} [part] of it; unknown when absent */
+  #progress(what, part) {
+    const bar = byId("open-bar");
+    byId("open-progress").hidden = what === "";
+    setText(byId("open-doing"), what);
+    if (part === undefined) bar.removeAttribute("value");
+    else bar.value = part;
+  }
+
   async #open(text) {
     const status = byId("open-status");
     setText(status, "");
+    this.#progress("Opening");
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))); // a large run takes the page's thread
     try {
       const run = runOf(text);
       if (isTrace(run)) {
@@ -80,6 +105,8 @@ export class OpenDialog {
       this.dialog.close();
     } catch (error) {
       setText(status, error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#progress("");
     }
   }
 }

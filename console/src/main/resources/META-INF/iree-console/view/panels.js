@@ -1,5 +1,6 @@
 // @ts-check
 // The panels beside lanes and graph: semaphores, the selected operation, the log, the table of operations.
+import { isolated } from "../model/names.js";
 import { releasesOf } from "../model/releases.js";
 import { axisChip, frontierChips } from "./chips.js";
 import { fill, h, setText } from "./dom.js";
@@ -9,7 +10,7 @@ const LOGGED = 120; // entries of the log that are shown at once
 const LISTED = 500; // rows of the table of operations
 
 /** The id beside a label, unless they are the same. */
-const idBeside = (label, id) => label !== id && [" ", h("span.muted", {}, id)];
+const idBeside = (label, id) => label !== isolated(id) && [" ", h("bdi.muted", {}, id)];
 
 /** Semaphores at a time. */
 export class SemaphoreTable {
@@ -137,7 +138,7 @@ export class OperationPanel {
     return h(
       "li",
       {},
-      h("span.chip", {}, `${queue}\u200a:\u200a${epoch}`),
+      h("span.chip", {}, h("span", {}, h("bdi", {}, queue), `\u200a:\u200a${epoch}`)),
       its === op ? h("span.muted", {}, " itself") : its ? [" ", this.#link(its)] : h("span.muted", {}, ` ${id ?? "an operation that was not listed"}`),
     );
   }

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.collective.CollectiveExecution;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.DispatchingOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +51,7 @@ final class Executions {
      * operation is complete and the hardware is done with the commands, whichever comes last: `holders` counts these
      * two.
      */
-    private static final class Execution extends StreamOperation implements StreamWork {
+    private static final class Execution extends StreamOperation implements StreamWork, DispatchingOperation {
         private final Lane lane;
         private final @Nullable Object context;
         private final RecordedCommandBuffer commands;
@@ -105,6 +106,21 @@ final class Executions {
             if (segment != null) {
                 segment.failed();
             }
+        }
+
+        @Override
+        public boolean hasDispatches() {
+            return part.recording.dispatches();
+        }
+
+        @Override
+        public boolean timesDispatches() {
+            return false; // the hardware runs them, and reports the end of the whole
+        }
+
+        @Override
+        public void forEachDispatch(Visitor visitor) {
+            part.recording.forEachDispatch(0, part.recording.regionCount(), visitor);
         }
 
         private boolean isEmpty() {

@@ -74,7 +74,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
                 new LocalExecutable[] {new LocalExecutable("counted", this)},
                 MemorySegment.NULL,
                 new int[0]);
-        begin(recording, 0, recording.regionCount(), null, null);
+        begin(recording, 0, recording.regionCount(), null, null, null);
     }
 
     /** Runs some tiles, as one of two actors. */
@@ -134,7 +134,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     void ended(IreeException cause) {
         if (ends.incrementAndGet() < executions && cause == null) {
             execution++;
-            begin(recording, 0, recording.regionCount(), null, null);
+            begin(recording, 0, recording.regionCount(), null, null, null);
         }
     }
 

@@ -68,6 +68,7 @@ abstract class BlockProcessor {
     private final PinnedBuffers pins = new PinnedBuffers();
     private final Region region = new Region();
     private @Nullable Recording recording;
+    private @Nullable DispatchTimes times; // null unless the dispatches are observed
     private int nextRegion;
     private int lastRegion;
 
@@ -99,10 +100,18 @@ abstract class BlockProcessor {
      * @param to the region after the last
      * @param table the contents of the slots
      * @param call the executing call; null for none
+     * @param observed the operation, to report its dispatches if they are observed; null for none
      */
-    final void begin(Recording commands, int from, int to, @Nullable BindingTable table, @Nullable MemoryHolder call) {
+    final void begin(
+            Recording commands,
+            int from,
+            int to,
+            @Nullable BindingTable table,
+            @Nullable MemoryHolder call,
+            @Nullable CommandOperation observed) {
         FAILURE.set(this, null);
         try {
+            times = observed == null ? null : DispatchTimes.of(observed);
             pins.pin(commands, table, call);
         } catch (Throwable t) { // of any kind: waiters must be notified
             ended(HostOperation.failure("execute", t));
@@ -204,6 +213,9 @@ abstract class BlockProcessor {
     }
 
     private void run(TileRunner worker, int command, int tile, int count) {
+        DispatchTimes observed = times;
+        long began = observed == null ? 0 : observed.now();
+        boolean hasRun = false;
         try {
             Recording commands = recording;
             if (commands == null) {
@@ -211,8 +223,12 @@ abstract class BlockProcessor {
             }
             worker.enter(commands, pins, region, command);
             worker.run(region.unit(command, tile), region.unit(command, tile + count));
+            hasRun = true;
         } catch (Throwable t) {
             fail(HostOperation.failure("execute", t));
+        }
+        if (observed != null) {
+            observed.ran(command, worker.index, began, count, hasRun); // BLOCK-4
         }
     }
 
@@ -223,6 +239,10 @@ abstract class BlockProcessor {
     /** Ends a region after its last tile: opens the next region with tiles, or ends the execution. */
     private void advance(@Nullable Recording commands, boolean first) {
         IreeException cause = failureAcquire();
+        DispatchTimes observed = times;
+        if (observed != null && commands != null && !first) {
+            observed.end(commands, region, cause == null); // BLOCK-4
+        }
         while (cause == null && commands != null && nextRegion < lastRegion) {
             try {
                 region.load(commands, pins, nextRegion++);
@@ -230,12 +250,19 @@ abstract class BlockProcessor {
                 cause = HostOperation.failure("execute", t);
                 break;
             }
+            if (observed != null) {
+                observed.begin(region);
+            }
             if (region.tiles > 0) {
                 open(first);
                 return;
             }
+            if (observed != null) {
+                observed.end(commands, region, true);
+            }
         }
         recording = null;
+        times = null;
         pins.unpin();
         ended(cause);
     }

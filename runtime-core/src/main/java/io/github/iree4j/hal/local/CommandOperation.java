@@ -2,10 +2,11 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.DispatchingOperation;
 import org.jspecify.annotations.Nullable;
 
 /** An operation running regions of a recording: on a single thread, or on several through a {@link BlockProcessor}. */
-abstract class CommandOperation extends HostOperation {
+abstract class CommandOperation extends HostOperation implements DispatchingOperation {
     private final CallerRunners callerRunners;
     private @Nullable DurationEstimate estimate;
 
@@ -33,6 +34,21 @@ abstract class CommandOperation extends HostOperation {
     /** Returns whether the operation is a single dispatch, submitted without a command buffer. */
     boolean isSingleDispatch() {
         return false;
+    }
+
+    @Override
+    public boolean hasDispatches() {
+        return recording().dispatches();
+    }
+
+    @Override
+    public boolean timesDispatches() {
+        return true;
+    }
+
+    @Override
+    public void forEachDispatch(Visitor visitor) {
+        recording().forEachDispatch(firstRegion(), endRegion(), visitor);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.DispatchObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
@@ -60,6 +61,11 @@ public abstract class HostOperation extends QueueOperation {
     /** Returns the reason for not running the rest, or null. */
     final @Nullable IreeException stopped() {
         return stopCause();
+    }
+
+    /** Returns the receiver of reports about dispatches; null for none. */
+    final @Nullable DispatchObserver observerOfDispatches() {
+        return dispatchObserver();
     }
 
     /** Returns whether the calling thread is submitting the operation. */

@@ -37,7 +37,7 @@ final class Lane extends TaskProcess {
         operation = work;
         isForOneThread = queue.isForOneThread(work);
         queue.began(work);
-        processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings(), work.call());
+        processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings(), work.call(), work);
         if (queue.closed() != null && isReleased()) {
             abandon(); // no drain follows
         }

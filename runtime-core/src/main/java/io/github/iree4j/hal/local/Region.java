@@ -2,6 +2,8 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.DispatchObserver.Dispatch;
+import io.github.iree4j.hal.schedule.DispatchObserver.Outcome;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -103,6 +105,18 @@ final class Region {
             LocalCommands.checkCounts(entry, x[i], y[i], z[i]);
         }
         return Integer.toUnsignedLong(x[i]) * Integer.toUnsignedLong(y[i]) * z[i];
+    }
+
+    /** Returns a dispatch of the region, with times. */
+    Dispatch dispatch(int command, long begin, long end, int workers, Outcome outcome) {
+        return new Dispatch(
+                Integer.toUnsignedLong(x[command]),
+                Integer.toUnsignedLong(y[command]),
+                z[command],
+                begin,
+                end,
+                workers,
+                outcome);
     }
 
     /** Returns the command containing a tile. */

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.record;
 
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.schedule.DispatchingOperation;
 import io.github.iree4j.hal.schedule.StoredBuffer;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -237,6 +238,28 @@ public final class Recording {
      */
     public boolean dispatches() {
         return executables.length > 0;
+    }
+
+    /**
+     * Lists the dispatches of some regions.
+     *
+     * @param from the first region
+     * @param to the region after the last
+     * @param visitor receives each dispatch, in the order of recording
+     */
+    public void forEachDispatch(int from, int to, DispatchingOperation.Visitor visitor) {
+        for (int i = regions[from]; i < regions[to]; i++) {
+            int at = commands[i];
+            if (isDispatch(at)) {
+                String export = executable(at).export(export(at)).name();
+                boolean isCounted = opcode(at) == DISPATCH;
+                visitor.dispatch(
+                        export,
+                        isCounted ? Integer.toUnsignedLong(workgroupCount(at, 0)) : DispatchingOperation.UNKNOWN_COUNT,
+                        isCounted ? Integer.toUnsignedLong(workgroupCount(at, 1)) : DispatchingOperation.UNKNOWN_COUNT,
+                        isCounted ? Integer.toUnsignedLong(workgroupCount(at, 2)) : DispatchingOperation.UNKNOWN_COUNT);
+            }
+        }
     }
 
     /**

@@ -107,6 +107,8 @@ public abstract class QueueOperation {
 
     private long observedAt;
 
+    private @Nullable DispatchObserver dispatchObserver;
+
     /** Whether the operation signals its fence, or has. Other threads may see this late. */
     boolean ending;
 
@@ -156,6 +158,25 @@ public abstract class QueueOperation {
      */
     public final long observedAt() {
         return observedAt;
+    }
+
+    /**
+     * Has the backend report when the dispatches of this operation begin and end. Called within {@link
+     * QueueObserver#submitted}: the decision holds for all dispatches of the operation.
+     *
+     * @param observer receives the reports, also after the end of the observation
+     */
+    public final void observeDispatches(DispatchObserver observer) {
+        dispatchObserver = observer;
+    }
+
+    /**
+     * Returns the receiver of reports about dispatches, for a backend that knows when dispatches begin and end.
+     *
+     * @return the observer; null for none
+     */
+    protected final @Nullable DispatchObserver dispatchObserver() {
+        return dispatchObserver;
     }
 
     /**

@@ -21,6 +21,9 @@ import io.github.iree4j.hal.loader.HostDispatch;
 import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.DispatchObserver;
+import io.github.iree4j.hal.schedule.DispatchObserver.Outcome;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.RefCounted;
@@ -29,11 +32,16 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -125,6 +133,7 @@ class BlockProcessorTest {
         private final AtomicInteger wanted = new AtomicInteger();
         private volatile @Nullable Thread thrower;
         private final CountDownLatch noted = new CountDownLatch(1); // the thrower has left its drain
+        private @Nullable CommandOperation observed;
 
         Drainers(int threads) {
             super(threads);
@@ -171,7 +180,7 @@ class BlockProcessorTest {
             }
             for (int i = 0; i < times; i++) {
                 over = new CountDownLatch(1);
-                begin(recording, 0, recording.regionCount(), BindingTable.of(slots), null);
+                begin(recording, 0, recording.regionCount(), BindingTable.of(slots), null, observed);
                 over.await();
                 left.decrementAndGet();
             }
@@ -180,6 +189,34 @@ class BlockProcessorTest {
             }
             assertThat(ends).hasValue(times);
             return cause;
+        }
+    }
+
+    /** The dispatches of an execution as they are reported, by one thread at a time. */
+    private final class Dispatches implements DispatchObserver {
+        private final LongSupplier clock;
+        private final List<Integer> indices = new ArrayList<>();
+        private final List<Dispatch> dispatches = new ArrayList<>();
+
+        Dispatches(LongSupplier clock) {
+            this.clock = clock;
+        }
+
+        CommandOperation of(RecordedCommandBuffer observed) {
+            CommandOperation operation = new Operations.Execute(observed, null, device.callerRunners());
+            operation.observeDispatches(this);
+            return operation;
+        }
+
+        @Override
+        public long now() {
+            return clock.getAsLong();
+        }
+
+        @Override
+        public void dispatched(QueueOperation operation, int index, Dispatch dispatch) {
+            indices.add(index);
+            dispatches.add(dispatch);
         }
     }
 
@@ -464,6 +501,85 @@ class BlockProcessorTest {
         assertThat(((RecordedCommandBuffer) commands).recording().regionCount()).isEqualTo(4);
         assertThat(new Drainers(threads).run(2)).isNull();
         assertThat(counting.runs.get(2)).isEqualTo(2000);
+    }
+
+    // BLOCK-4: the thread reporting a region sees what each thread has noted about its tiles.
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4})
+    void aDispatchIsReportedOnceWithTheTimesOfAllItsTiles(int threads) throws Exception {
+        int[] groups = {300, 7, 40, 500, 1, 90, 200};
+        int rounds = Effort.rounds(40);
+        for (int i = 0; i < groups.length; i++) {
+            count(groups[i], i);
+            if (i % 3 == 0) {
+                barrier();
+            }
+        }
+        barrier();
+        commands.finish();
+        AtomicLong clock = new AtomicLong(1);
+        long[] first = new long[groups.length]; // what the tiles of a round have seen
+        long[] last = new long[groups.length];
+        List<Set<Thread>> workers = new ArrayList<>();
+        counting.body = (group, dispatch) -> {
+            synchronized (first) {
+                long now = clock.incrementAndGet();
+                first[dispatch] = first[dispatch] == 0 ? now : first[dispatch];
+                last[dispatch] = now;
+                workers.get(dispatch).add(Thread.currentThread());
+            }
+        };
+        Dispatches reported = new Dispatches(clock::incrementAndGet);
+        Drainers drainers = new Drainers(threads);
+        drainers.observed = reported.of((RecordedCommandBuffer) commands);
+        for (int round = 0; round < rounds; round++) {
+            Arrays.fill(first, 0);
+            workers.clear();
+            for (int i = 0; i < groups.length; i++) {
+                workers.add(new HashSet<>());
+            }
+            reported.indices.clear();
+            reported.dispatches.clear();
+            drainers.ends.set(0);
+            assertThat(drainers.run(1)).isNull();
+            assertThat(reported.indices).containsExactly(0, 1, 2, 3, 4, 5, 6);
+            for (int i = 0; i < groups.length; i++) {
+                DispatchObserver.Dispatch dispatch = reported.dispatches.get(i);
+                assertThat(dispatch.outcome()).isEqualTo(Outcome.ENDED);
+                assertThat(dispatch.x()).isEqualTo(groups[i]);
+                assertThat(dispatch.workers()).isEqualTo(workers.get(i).size());
+                assertThat(dispatch.end()).isGreaterThan(last[i]);
+                assertThat(dispatch.begin()).isLessThan(first[i]);
+            }
+        }
+    }
+
+    // BLOCK-4
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4})
+    void ofARegionInWhichAKernelFailsEachDispatchThatHasBegunIsReportedWithItsOutcome(int threads) throws Exception {
+        count(100, 0);
+        count(4000, 1);
+        count(10, 2);
+        barrier();
+        count(1, 3);
+        commands.finish();
+        Drainers drainers = new Drainers(threads);
+        counting.body = (group, dispatch) -> {
+            if (dispatch == 1 && group == 100) {
+                drainers.thrower = Thread.currentThread();
+                throw new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+            } else if (dispatch == 1 && group > 1000) {
+                await(drainers.noted); // the failing thread may be slower than the rest of the work
+            }
+        };
+        Dispatches reported = new Dispatches(System::nanoTime);
+        drainers.observed = reported.of((RecordedCommandBuffer) commands);
+        assertThat(drainers.run(1)).isNotNull();
+        assertThat(reported.indices).containsExactly(0, 1);
+        assertThat(reported.dispatches)
+                .extracting(DispatchObserver.Dispatch::outcome)
+                .containsExactly(Outcome.ENDED, Outcome.FAILED);
     }
 
     @Test

@@ -17,6 +17,7 @@ public final class Explanation {
     private final OperationGraph graph;
     private final OpenCalls calls;
     private final OperationStates states;
+    private final RecordedDispatches dispatches;
 
     /**
      * The parts of an operation's time, in nanoseconds. The parts follow one another, and add up to the time from the
@@ -47,6 +48,7 @@ public final class Explanation {
         this.graph = graph;
         this.calls = new OpenCalls(graph.recording());
         this.states = new OperationStates(graph, calls);
+        this.dispatches = new RecordedDispatches(graph, this);
     }
 
     /**
@@ -93,6 +95,11 @@ public final class Explanation {
             ready = Math.max(ready, operation.decided.getLast().time());
         }
         return Math.max(0, graph.end(operation) - ready);
+    }
+
+    /** Returns the dispatches of the sampled operations. */
+    RecordedDispatches dispatches() {
+        return dispatches;
     }
 
     boolean isEndKnown(RecordedOperation operation) {
@@ -149,6 +156,7 @@ public final class Explanation {
         if (!operation.frontier().entries().isEmpty()) {
             lines.add("  runs after " + operation.frontier());
         }
+        dispatches.explain(operation).forEach(line -> lines.add("  " + line));
         return lines;
     }
 
@@ -349,6 +357,7 @@ public final class Explanation {
             lines.add("calls by function:");
             functions.forEach(line -> lines.add("  " + line));
         }
+        lines.addAll(dispatches.exports(most));
         Map<String, long[]> waited = new LinkedHashMap<>();
         for (RecordedOperation each : operations) {
             Dependency last = graph.decisive(each);

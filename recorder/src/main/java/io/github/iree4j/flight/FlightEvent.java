@@ -1,5 +1,6 @@
 package io.github.iree4j.flight;
 
+import io.github.iree4j.hal.schedule.DispatchObserver;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
@@ -243,6 +244,69 @@ public sealed interface FlightEvent {
      * @param function the function of this call; empty for none
      */
     record InLine(long sequence, long time, int pool, long bytes, String consumer, long call, String function)
+            implements FlightEvent {}
+
+    /**
+     * The workgroups of a dispatch.
+     *
+     * @param x the number along x; -1 while not known, for counts that the dispatch reads from a buffer
+     * @param y the number along y, as for x
+     * @param z the number along z, as for x
+     */
+    record Workgroups(long x, long y, long z) {
+        /**
+         * Returns whether the numbers are known.
+         *
+         * @return false for counts in a buffer not read yet
+         */
+        public boolean isKnown() {
+            return (x | y | z) >= 0;
+        }
+
+        @Override
+        public String toString() {
+            return isKnown() ? "%dx%dx%d".formatted(x, y, z) : "counts in a buffer";
+        }
+    }
+
+    /**
+     * A dispatch of a command buffer.
+     *
+     * @param export the name of the entry point
+     * @param workgroups the workgroups as recorded
+     */
+    record Dispatch(String export, Workgroups workgroups) {}
+
+    /**
+     * The dispatches of a sampled operation, listed at its submission.
+     *
+     * @param operation the operation
+     * @param timed whether the backend reports when the dispatches begin and end
+     * @param count the number of dispatches
+     * @param dispatches the first dispatches, in the order of recording; all unless there are very many
+     */
+    record Dispatches(long sequence, long time, long operation, boolean timed, long count, List<Dispatch> dispatches)
+            implements FlightEvent {}
+
+    /**
+     * A dispatch that has begun and is over; the time is the end.
+     *
+     * @param operation the operation
+     * @param index the position among the listed dispatches
+     * @param begin when the first workgroup began, in nanoseconds since the recorder was opened
+     * @param workers the number of threads that ran workgroups
+     * @param outcome how the dispatch ended
+     * @param workgroups the workgroups
+     */
+    record Dispatched(
+            long sequence,
+            long time,
+            long operation,
+            long index,
+            long begin,
+            long workers,
+            DispatchObserver.Outcome outcome,
+            Workgroups workgroups)
             implements FlightEvent {}
 
     /**

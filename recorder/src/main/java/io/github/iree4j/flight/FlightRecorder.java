@@ -51,7 +51,7 @@ public final class FlightRecorder implements AutoCloseable {
         this.rings = RecordRings.create(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
         this.drain =
                 new RecordingDrain(options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0));
-        this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain);
+        this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain, options.dispatches());
         this.queues = QueueObservation.begin(domain, observer);
         observer.open(queues, domain, 0, 0); // what has not ended now was submitted before
         try {

@@ -191,7 +191,10 @@ public final class OperationGraph {
             }
             case FlightEvent.InLine line -> lines.add(line);
             case FlightEvent.Lost lost -> losses.add(lost);
-            case FlightEvent.Call _, FlightEvent.NamedTimeline _ -> {} // for explanations alone
+            case FlightEvent.Call _,
+                    FlightEvent.NamedTimeline _,
+                    FlightEvent.Dispatches _,
+                    FlightEvent.Dispatched _ -> {} // for explanations alone
         }
     }
 

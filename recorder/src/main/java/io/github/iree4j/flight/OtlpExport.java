@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Spans of OpenTelemetry: a trace for each call, a span for each operation of the call, from submission to end; a link
- * for each wait, to the span of the signalling operation, and for memory, to the span of the releasing operation.
+ * for each wait, to the span of the signalling operation, and for memory, to the span of the releasing operation. Below
+ * the span of a sampled operation there is a span for each dispatch with times.
  */
 final class OtlpExport {
     private final OperationGraph graph;
@@ -80,6 +81,31 @@ final class OtlpExport {
             JsonText.quote(operation.failure(), all);
         }
         all.append("}}");
+        for (RecordedDispatches.Row each : explanation.dispatches().of(operation)) {
+            if (each.state().isTimed()) {
+                dispatch(each, all);
+            }
+        }
+    }
+
+    private void dispatch(RecordedDispatches.Row dispatch, StringBuilder all) {
+        RecordedOperation operation = dispatch.operation();
+        all.append(",\n{\"traceId\":\"%s\",\"spanId\":\"%016x\",\"parentSpanId\":\"%s\",\"name\":"
+                .formatted(trace(operation), dispatchSpan(dispatch), span(operation)));
+        JsonText.quote(dispatch.export(), all);
+        all.append(",\"kind\":1,\"startTimeUnixNano\":\"%d\",\"endTimeUnixNano\":\"%d\",\"attributes\":["
+                .formatted(origin + dispatch.begin(), origin + dispatch.end()));
+        attribute(all, "iree.workgroups", dispatch.workgroups().toString(), true);
+        number(all, "iree.workers", dispatch.workers());
+        attribute(all, "iree.state", dispatch.state().name(), false);
+        all.append("],\"status\":{")
+                .append(dispatch.state() == RecordedDispatches.State.ENDED ? "" : "\"code\":2")
+                .append("}}");
+    }
+
+    /** Returns a number that no operation has. */
+    private static long dispatchSpan(RecordedDispatches.Row dispatch) {
+        return Long.MIN_VALUE | dispatch.operation().number() * DispatchSampling.MAXIMUM + dispatch.index();
     }
 
     private void links(RecordedOperation operation, StringBuilder all) {

@@ -16,7 +16,8 @@ import java.util.Map;
 
 /**
  * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
- * queue overlap, and a counter for the memory of each pool. An operation that has not ended is a slice without an end,
+ * queue overlap, and a counter for the memory of each pool. Dispatches with times are slices within the slice of their
+ * operation; a dispatch that overlaps an earlier one of its operation is on a track beside the queue's. An operation that has not ended is a slice without an end,
  * from the submission on; an operation whose end is not known is left out. Flows are only the direct waits, no more
  * than {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
  */
@@ -61,6 +62,7 @@ final class PerfettoExport {
     private final List<Packet> packets = new ArrayList<>();
     private final Map<String, Long> devices = new LinkedHashMap<>();
     private final Map<Long, List<Lane>> lanes = new HashMap<>(); // by axis
+    private final Map<Long, List<Lane>> overlaps = new HashMap<>(); // of dispatches, by axis
     private long nextTrack = 1;
 
     private record Packet(long time, ProtoWriter content) {}
@@ -175,9 +177,40 @@ final class PerfettoExport {
         starting.forEach(id -> event.fixed(EVENT_FLOW, id));
         ending.forEach(id -> event.fixed(EVENT_FLOW_END, id));
         packet(slice.begin, event);
+        dispatches(slice, track);
         if (slice.end != RecordedOperation.NEVER) {
             packet(slice.end, new ProtoWriter().number(EVENT_TYPE, END).number(EVENT_TRACK, track));
         }
+    }
+
+    /** Adds the dispatches of an operation, on its track as far as they follow one another. */
+    private void dispatches(Slice slice, long track) {
+        long free = slice.begin;
+        for (RecordedDispatches.Row each : explanation.dispatches().of(slice.operation)) {
+            if (!each.state().isTimed()) {
+                continue;
+            }
+            long begin = Math.clamp(each.begin(), slice.begin, slice.end);
+            long end = Math.clamp(each.end(), slice.begin, slice.end);
+            boolean follows = begin >= free;
+            long own = follows ? track : overlap(slice.operation.axis(), begin, end);
+            free = follows ? end : free;
+            ProtoWriter event = new ProtoWriter()
+                    .number(EVENT_TYPE, BEGIN)
+                    .number(EVENT_TRACK, own)
+                    .text(EVENT_NAME, each.export());
+            note(event, "workgroups", each.workgroups().toString());
+            note(event, "workers", each.workers());
+            note(event, "state", each.state().name());
+            packet(begin, event);
+            packet(end, new ProtoWriter().number(EVENT_TYPE, END).number(EVENT_TRACK, own));
+        }
+    }
+
+    /** Returns a track beside those of a queue, free at the beginning of a dispatch. */
+    private long overlap(long axis, long begin, long end) {
+        List<Lane> all = overlaps.computeIfAbsent(axis, unused -> new ArrayList<>());
+        return lane(all, axis, begin, end, "dispatches at once");
     }
 
     private static void note(ProtoWriter event, String name, long value) {
@@ -204,24 +237,29 @@ final class PerfettoExport {
     /** Returns a track of the queue, free at the beginning of an operation. */
     private long track(long axis, Slice slice) {
         List<Lane> all = lanes.computeIfAbsent(axis, unused -> new ArrayList<>());
+        return lane(all, axis, slice.begin, slice.end, "");
+    }
+
+    private long lane(List<Lane> all, long axis, long begin, long end, String what) {
         for (Lane lane : all) {
-            if (lane.end <= slice.begin) {
-                lane.end = slice.end;
+            if (lane.end <= begin) {
+                lane.end = end;
                 return lane.track;
             }
         }
         RecordedQueue queue = graph.queue(axis);
         String device = queue == null ? "unknown" : queue.device();
         Lane lane = new Lane(nextTrack++);
-        lane.end = slice.end;
+        lane.end = end;
         all.add(lane);
         describe(new ProtoWriter()
                 .number(TRACK_UUID, lane.track)
                 .text(
                         TRACK_NAME,
-                        "queue %d%s"
+                        "queue %d%s%s"
                                 .formatted(
                                         queue == null ? 0 : queue.index(),
+                                        what.isEmpty() ? "" : ", " + what,
                                         all.size() == 1 ? "" : " (%d)".formatted(all.size())))
                 .number(TRACK_PARENT, process(device)));
         return lane.track;

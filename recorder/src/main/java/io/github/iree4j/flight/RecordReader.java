@@ -2,8 +2,10 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.FlightEvent.Reuse;
+import io.github.iree4j.flight.FlightEvent.Workgroups;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.schedule.DispatchObserver.Outcome;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
@@ -15,6 +17,7 @@ import java.util.List;
 final class RecordReader {
     private static final WaitDecision[] DECISIONS = WaitDecision.values();
     private static final Reuse[] REUSES = Reuse.values();
+    private static final Outcome[] OUTCOMES = Outcome.values();
 
     // The word of the thread, of operations listed as open without the time of their submission.
     static final long OPENED_BEFORE = 1;
@@ -60,6 +63,9 @@ final class RecordReader {
                 new FlightEvent.InLine(sequence, time, pool(), number(), name(), number(), name());
             case RecordType.CALL -> call(sequence, time);
             case RecordType.TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), name());
+            case RecordType.DISPATCHES ->
+                new FlightEvent.Dispatches(sequence, time, number(), isSet(), number(), dispatches());
+            case RecordType.DISPATCHED -> dispatched(sequence, time);
             case RecordType.LOST -> new FlightEvent.Lost(sequence, time, axis(), status(), name());
             default -> throw damaged("has kind " + type + ", which this version does not know");
         };
@@ -105,6 +111,48 @@ final class RecordReader {
         String state = name();
         long age = number();
         return new FlightEvent.Call(sequence, time, call, program, function, state, age, points(fence()));
+    }
+
+    private List<FlightEvent.Dispatch> dispatches() {
+        int count = count(DispatchSampling.WORDS);
+        if (count > DispatchSampling.MAXIMUM) {
+            throw damaged("lists %d dispatches, above the limit of %d".formatted(count, DispatchSampling.MAXIMUM));
+        }
+        List<FlightEvent.Dispatch> all = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            all.add(new FlightEvent.Dispatch(name(), new Workgroups(workgroups(-1), workgroups(-1), workgroups(-1))));
+        }
+        return List.copyOf(all);
+    }
+
+    private FlightEvent.Dispatched dispatched(long sequence, long time) {
+        long operation = number();
+        long index = number();
+        long begin = number();
+        long workers = number();
+        long outcome = number();
+        if (begin > time || outcome >= OUTCOMES.length) {
+            throw damaged("has a dispatch from %d to %d with outcome %d".formatted(begin, time, outcome));
+        }
+        Workgroups workgroups = new Workgroups(workgroups(0), workgroups(0), workgroups(0));
+        return new FlightEvent.Dispatched(
+                sequence, time, operation, index, begin, workers, OUTCOMES[(int) outcome], workgroups);
+    }
+
+    private long workgroups(long least) {
+        long count = word();
+        if (count < least || count >>> Integer.SIZE != 0 && count != least) {
+            throw damaged("has a dispatch of " + count + " workgroups in a dimension");
+        }
+        return count;
+    }
+
+    private boolean isSet() {
+        long word = word();
+        if (word >>> 1 != 0) {
+            throw damaged("has " + word + " where 0 or 1 is due");
+        }
+        return word == 1;
     }
 
     private FlightEvent.Reserved reserved(long sequence, long time) {

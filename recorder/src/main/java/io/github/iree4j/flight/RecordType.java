@@ -59,6 +59,15 @@ final class RecordType {
     /** timeline, name. For the named timelines of records of kinds 1, 13 and 14. Since version 3. */
     static final int TIMELINE = 15;
 
+    /**
+     * operation, whether times are reported, dispatches, listed dispatches; then (export, x, y, z) of each, with -1 for
+     * workgroups not known yet. Since version 4.
+     */
+    static final int DISPATCHES = 17;
+
+    /** operation, index among its dispatches, begin, workers, outcome, x, y, z; the time is the end. Since version 4. */
+    static final int DISPATCHED = 18;
+
     /** The number of words at the beginning of each record. */
     static final int HEADER = 3;
 

@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
  *     some 600, with its memory
  * @param file a file also written; null for none. The file has the oldest records where the ring has the newest
  * @param fileBytes the most bytes of the file; records beyond are counted
+ * @param dispatches of so many executions of a function one records its dispatches, the first and later ones: 1 for all
+ *     executions, 0 for none, at most {@link #MAXIMUM_DISPATCHES}
  */
-public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
+public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes, int dispatches) {
     /** The approximate bytes of an operation in the rings: measured. */
     static final long OPERATION_BYTES = 600;
 
@@ -23,8 +25,11 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
     /** The largest ring. */
     public static final long MAXIMUM_BYTES = 1 << 30;
 
-    /** A ring of 16 MiB and no file. */
-    public static final RecorderOptions DEFAULT = new RecorderOptions(16 << 20, null, 256 << 20);
+    /** The least frequent sampling of dispatches. */
+    public static final int MAXIMUM_DISPATCHES = 1 << 20;
+
+    /** A ring of 16 MiB and no file; dispatches of one of 16 executions. */
+    public static final RecorderOptions DEFAULT = new RecorderOptions(16 << 20, null, 256 << 20, 16);
 
     /** Checks. */
     public RecorderOptions {
@@ -39,6 +44,12 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
                     "a recording's file of %d bytes is not in [%d, %d]"
                             .formatted(fileBytes, MINIMUM_BYTES, MAXIMUM_BYTES));
         }
+        if (dispatches < 0 || dispatches > MAXIMUM_DISPATCHES) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "dispatches of one of %d executions are not recorded; the number must be in [0, %d], with 1 for all executions and 0 for none"
+                            .formatted(dispatches, MAXIMUM_DISPATCHES));
+        }
     }
 
     /**
@@ -48,7 +59,7 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
      * @return the new options
      */
     public RecorderOptions withBytes(long size) {
-        return new RecorderOptions(size, file, fileBytes);
+        return new RecorderOptions(size, file, fileBytes, dispatches);
     }
 
     /**
@@ -59,6 +70,16 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
      * @return the new options
      */
     public RecorderOptions withFile(Path path, long limit) {
-        return new RecorderOptions(bytes, path, limit);
+        return new RecorderOptions(bytes, path, limit, dispatches);
+    }
+
+    /**
+     * Returns these options with another sampling of dispatches.
+     *
+     * @param every of so many executions of a function one records its dispatches; 1 for all, 0 for none
+     * @return the new options
+     */
+    public RecorderOptions withDispatches(int every) {
+        return new RecorderOptions(bytes, file, fileBytes, every);
     }
 }

@@ -35,15 +35,18 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     private final Definitions definitions;
     private final FrontierTracker tracker;
     private final RecordingDrain drain;
+    private final DispatchSampling dispatches;
     private final long firstOperation = OPERATIONS.get() + 1;
     private final long firstReservation = RESERVATIONS.get() + 1;
     private final UnnumberedOperations unnumbered = new UnnumberedOperations(); // guarded by this
 
-    RecordingObserver(RecordRings rings, Definitions definitions, FrontierTracker tracker, RecordingDrain drain) {
+    RecordingObserver(
+            RecordRings rings, Definitions definitions, FrontierTracker tracker, RecordingDrain drain, int dispatches) {
         this.rings = rings;
         this.definitions = definitions;
         this.tracker = tracker;
         this.drain = drain;
+        this.dispatches = new DispatchSampling(rings, definitions, drain, dispatches);
     }
 
     @Override
@@ -100,6 +103,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             names(signal, call, now);
         } // else everything is at hand in a call: the names made up for the call's own timelines take time
         drain.look(ring, now);
+        dispatches.submitted(operation, number, call);
         return number;
     }
 

@@ -26,6 +26,9 @@ final class TraceExport {
     /** The most operations, the latest: more stall a browser. */
     static final int MOST = 50_000;
 
+    /** The most dispatches, of the latest operations. */
+    static final int MOST_DISPATCHES = 50_000;
+
     private static final int MOST_IN_PROGRESS = 100;
 
     private final OperationGraph graph;
@@ -113,6 +116,8 @@ final class TraceExport {
         column("running", calls, each -> each.parts()[Part.RUNNING.ordinal()]);
         column("host", calls, each -> each.parts()[Part.HOST.ordinal()]);
         column("ended", calls, each -> each.hasEnded().ordinal());
+        text.append("},\n\"dispatches\":{");
+        dispatches(rows, origin);
         text.append("},\n\"remarks\":{");
         remarks(rows);
         text.append("},\n\"inProgress\":[");
@@ -164,6 +169,28 @@ final class TraceExport {
     private long after(Row row) {
         RecordedOperation before = row.decisive() == null ? null : CriticalPath.before(graph, row.decisive());
         return before == null ? 0 : before.number();
+    }
+
+    /** Writes the dispatches of the sampled operations, in the order of the operations; begins of dispatches without times are 0. */
+    private void dispatches(List<Row> rows, long origin) {
+        List<RecordedDispatches.Row> all = new ArrayList<>();
+        for (Row each : rows.reversed()) { // the latest operations first, each with all its dispatches
+            List<RecordedDispatches.Row> own = explanation.dispatches().of(each.operation());
+            if (all.size() + own.size() > MOST_DISPATCHES) {
+                break;
+            }
+            all.addAll(own.reversed());
+        }
+        all = all.reversed();
+        column("operation", all, each -> each.operation().number(), true);
+        column("export", all, each -> name(each.export()));
+        column("x", all, each -> each.workgroups().x());
+        column("y", all, each -> each.workgroups().y());
+        column("z", all, each -> each.workgroups().z());
+        column("begin", all, each -> each.state().isTimed() ? each.begin() - origin : 0);
+        column("duration", all, RecordedDispatches.Row::duration);
+        column("workers", all, RecordedDispatches.Row::workers);
+        column("state", all, each -> each.state().ordinal());
     }
 
     /** Writes how each failed operation failed, and the state of each operation not known to have ended, by number. */

@@ -37,9 +37,11 @@ class AlteredRecordingTest {
 
     private static void check(long seed) throws IOException {
         Random random = new Random(seed);
-        FlightRecording recording = random.nextBoolean()
-                ? FlightRecorderTest.record(seed, 20 + random.nextInt(40))
-                : HostSignalsTest.record(seed, random.nextBoolean());
+        FlightRecording recording = switch (random.nextInt(3)) {
+            case 0 -> FlightRecorderTest.record(seed, 20 + random.nextInt(40));
+            case 1 -> HostSignalsTest.record(seed, random.nextBoolean());
+            default -> ClockedKernels.record(seed);
+        };
         check("seed " + seed, recording, altered(recording.records(), random), random.nextInt(10) == 0);
     }
 

@@ -220,6 +220,75 @@ class ExportTest {
         assertThat(flows).containsExactly(47, 48);
     }
 
+    /** On a track an inner slice begins and ends within an outer slice. */
+    @Test
+    void perfettoHasDispatchesWithinTheirOperations() throws IOException {
+        for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
+            OperationGraph graph = new OperationGraph(ClockedKernels.record(seed));
+            Map<Long, List<String>> open = new HashMap<>(); // names of the slices under way, by track
+            Map<String, Integer> begun = new HashMap<>();
+            for (Object each : decode(export(ExportFormat.PERFETTO, graph)).get(1)) {
+                Map<Integer, List<Object>> packet = decode((byte[]) each);
+                if (!packet.containsKey(11)) {
+                    continue;
+                }
+                Map<Integer, List<Object>> event =
+                        decode((byte[]) packet.get(11).getFirst());
+                List<String> slices = open.computeIfAbsent(number(event, 11), unused -> new ArrayList<>());
+                if (number(event, 9) == 2) {
+                    slices.removeLast();
+                } else {
+                    String name = new String((byte[]) event.get(23).getFirst(), StandardCharsets.UTF_8);
+                    assertThat(slices).as("seed %d, under %s", seed, name).hasSizeLessThanOrEqualTo(1);
+                    assertThat(slices).doesNotContain("quick", "slow", "broken");
+                    slices.add(name);
+                    begun.merge(name, 1, Integer::sum);
+                }
+            }
+            assertThat(open.values()).allMatch(List::isEmpty);
+            assertThat(begun.get("quick")).isEqualTo(timed(graph, "quick"));
+            assertThat(begun.get("slow")).isEqualTo(timed(graph, "slow"));
+        }
+    }
+
+    private static Integer timed(OperationGraph graph, String export) {
+        int count = (int) new Explanation(graph)
+                .dispatches().all().stream()
+                        .filter(each ->
+                                each.export().equals(export) && each.state().isTimed())
+                        .count();
+        return count == 0 ? null : count;
+    }
+
+    @Test
+    void otlpHasASpanForEachDispatchBelowThatOfItsOperation() throws IOException {
+        for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
+            OperationGraph graph = new OperationGraph(ClockedKernels.record(seed));
+            String json = new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8);
+            Matcher spans = Pattern.compile(
+                            "\"traceId\":\"([0-9a-f]{32})\",\"spanId\":\"([0-9a-f]{16})\",(?:\"parentSpanId\":\"([0-9a-f]{16})\",)?\"name\":\"([^\"]*)\"")
+                    .matcher(json);
+            Map<String, String> traces = new HashMap<>(); // by span
+            Map<String, Integer> below = new HashMap<>();
+            while (spans.find()) {
+                assertThat(traces.put(spans.group(2), spans.group(1)))
+                        .as(spans.group())
+                        .isNull();
+                if (spans.group(3) != null) {
+                    assertThat(traces.get(spans.group(3)))
+                            .as("the parent comes before")
+                            .isEqualTo(spans.group(1));
+                    below.merge(spans.group(4), 1, Integer::sum);
+                }
+            }
+            assertThat(below.get("quick")).isEqualTo(timed(graph, "quick"));
+            assertThat(below.get("slow")).isEqualTo(timed(graph, "slow"));
+            assertThat(json.split(
+                            "\"iree.state\",\"value\":\\{\"stringValue\":\"FAILED\"}}],\"status\":\\{\"code\":2", -1))
+                    .hasSize(1 + (timed(graph, "broken") == null ? 0 : timed(graph, "broken")));
+        }
+    }
+
     /** A deferred call has run, and its host has not completed it. */
     @Test
     void whatHasNotEndedIsASliceWithoutAnEndAndNoSpan() throws IOException {

@@ -128,18 +128,18 @@ class FlightRecorderTest {
         FlightRecording recording = record(SEED, 40);
         byte[] file = recording.toBytes();
         Path path = folder.resolve("v.iree4j");
-        for (byte version : new byte[] {1, 2}) {
+        for (byte version : new byte[] {1, 2, 3}) {
             file[8] = version;
             Files.write(path, file);
             assertThat(FlightRecording.read(path).events()).isEqualTo(recording.events());
         }
-        for (byte version : new byte[] {0, 4, -1}) {
+        for (byte version : new byte[] {0, 5, -1}) {
             file[8] = version;
             Files.write(path, file);
             assertThatThrownBy(() -> FlightRecording.read(path))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
-                    .hasMessageContaining("versions 1 to 3");
+                    .hasMessageContaining("versions 1 to 4");
         }
     }
 
@@ -169,7 +169,7 @@ class FlightRecorderTest {
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
             FlightRecorder recorder = FlightRecorder.open(
                     work.domain,
-                    new RecorderOptions(RecorderOptions.MAXIMUM_BYTES >> 4, file, RecorderOptions.MINIMUM_BYTES));
+                    new RecorderOptions(RecorderOptions.MAXIMUM_BYTES >> 4, file, RecorderOptions.MINIMUM_BYTES, 0));
             work.run(6000);
             recorder.close();
             recorded = recorder.statistics().recorded();
@@ -258,7 +258,7 @@ class FlightRecorderTest {
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
             FlightRecorder recorder = FlightRecorder.open(
                     work.domain,
-                    new RecorderOptions(RecorderOptions.MINIMUM_BYTES, file, RecorderOptions.MINIMUM_BYTES));
+                    new RecorderOptions(RecorderOptions.MINIMUM_BYTES, file, RecorderOptions.MINIMUM_BYTES, 0));
             for (int i = 0; i < 60; i++) {
                 work.run(100);
             }

@@ -114,6 +114,36 @@ class TraceExportTest {
         assertThat(steps).isPositive();
     }
 
+    @Test
+    void dispatchesHaveTheirOperationTheirTimesAndTheirState() throws IOException {
+        int times = 0;
+        for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
+            OperationGraph graph = new OperationGraph(ClockedKernels.record(seed));
+            Map<String, long[]> columns = columns(json(graph), "dispatches");
+            List<RecordedDispatches.Row> all =
+                    new Explanation(graph).dispatches().all();
+            assertThat(columns)
+                    .hasSize(9)
+                    .allSatisfy((key, values) -> assertThat(values).hasSize(all.size()));
+            for (int row = 0; row < all.size(); row++) {
+                RecordedDispatches.Row dispatch = all.get(row);
+                assertThat(columns.get("operation")[row])
+                        .isEqualTo(dispatch.operation().number());
+                assertThat(columns.get("x")[row])
+                        .isEqualTo(dispatch.workgroups().x());
+                assertThat(columns.get("duration")[row]).isEqualTo(dispatch.duration());
+                assertThat(columns.get("workers")[row]).isEqualTo(dispatch.workers());
+                assertThat(RecordedDispatches.State.values()[(int) columns.get("state")[row]])
+                        .isEqualTo(dispatch.state());
+                if (dispatch.state().isTimed()) {
+                    assertThat(columns.get("begin")[row]).isEqualTo(dispatch.begin() - origin(graph));
+                    times++;
+                }
+            }
+        }
+        assertThat(times).isPositive();
+    }
+
     /** Records calls of a program on the CPU, of which the first waits for a fence that nobody signals. */
     private static OperationGraph graphOfCalls() throws IOException {
         SchedulingDomain domain = SchedulingDomain.create(

@@ -39,7 +39,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * How much does the HAL's part of a synchronous call cost: a new timeline, a result allocated on the queue, a reusable
  * command buffer with a single dispatch of four workgroups, and the wait for the result? And how much does the flight
- * recorder add ({@code -p recorder=off,on})?
+ * recorder add ({@code -p recorder=off,on}), and the recording of the dispatches of one in so many executions ({@code -p
+ * recorder=on -p dispatches=0,16,1})?
  *
  * <p>The kernel adds two floats; the source is {@code native-shim/test/kernels/basic.c}, built by {@code
  * bin/cmake-native release}. Run from the root of the repository.
@@ -54,6 +55,10 @@ public class ExecuteBenchmark {
     /** Whether a flight recorder is open. */
     @Param("off")
     public String recorder;
+
+    /** Of so many executions one records its dispatches; 0 for none. */
+    @Param("16")
+    public int dispatches;
 
     private @Nullable FlightRecorder open;
 
@@ -92,7 +97,8 @@ public class ExecuteBenchmark {
      */
     @Setup
     public void open() throws IOException {
-        open = recorder.equals("on") ? FlightRecorder.open(device.schedulingDomain(), RecorderOptions.DEFAULT) : null;
+        RecorderOptions options = RecorderOptions.DEFAULT.withDispatches(dispatches);
+        open = recorder.equals("on") ? FlightRecorder.open(device.schedulingDomain(), options) : null;
     }
 
     /** Frees all objects. */

@@ -23,6 +23,12 @@ class RecordedGpuTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
+    void dispatchesAreListedWithoutTimes(GpuKind kind) throws Exception {
+        RecordedStreams.assertDispatchesAreListedWithoutTimes(GpuDrivers.fake(directory, kind, ""), GpuKernels::load);
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
     void randomWorkIsReplayed(GpuKind kind) throws Exception {
         for (long seed = Effort.seed(7); seed < Effort.seed(7) + 5; seed++) {
             RecordedStreams.assertRandomWorkIsReplayed(GpuDrivers.fake(directory, kind, ""), seed);

@@ -18,8 +18,13 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.schedule.WaitDecision;
@@ -31,6 +36,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Function;
 
 /** The flight recorder on devices with streams. */
 public final class RecordedStreams {
@@ -132,6 +138,37 @@ public final class RecordedStreams {
         assertThat(explanation.times(operation(graph, 0)).running()).isPositive();
         assertThat(Replay.of(recording).toString()).endsWith("no differences");
         LongestPath.assertIsCriticalPath(recording, "three operations");
+    }
+
+    /** The hardware reports the end of an execution, and nothing about its dispatches. */
+    public static void assertDispatchesAreListedWithoutTimes(TestDriver driver, Function<Device, Executable> kernels)
+            throws Exception {
+        check(driver, 1, streams -> streams.assertDispatchesAreListedWithoutTimes(kernels));
+    }
+
+    private void assertDispatchesAreListedWithoutTimes(Function<Device, Executable> kernels) throws IOException {
+        Executable loaded = closed(kernels.apply(device));
+        Buffer buffer = closed(device.allocator().allocate(OF_DEVICE, 64));
+        TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
+        CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
+        commands.dispatch(
+                loaded,
+                loaded.lookup("coordinates"),
+                DispatchConfig.of(4, 3, 1),
+                new int[0],
+                List.of(BufferRef.of(buffer)),
+                0);
+        commands.finish();
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+            device.queue(0).execute(null, at(timeline, 1), commands, null, 0);
+            timeline.await(1, LONG);
+            OperationGraph graph = new OperationGraph(everything(recorder, 1));
+            assertThat(new Explanation(graph).explain(operation(graph, 0)))
+                    .containsSubsequence(
+                            "  dispatches, sampled; the device does not report their times:",
+                            "    coordinates of 4x3x1");
+            assertThat(new Explanation(graph).summary(20)).noneMatch(line -> line.contains("with the most time"));
+        }
     }
 
     /** Random fills of memory that queues allocate and free, barriers, and waits among them, from the host and the device. */

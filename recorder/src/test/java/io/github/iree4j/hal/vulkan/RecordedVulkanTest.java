@@ -19,6 +19,11 @@ class RecordedVulkanTest {
     }
 
     @Test
+    void dispatchesAreListedWithoutTimes() throws Exception {
+        RecordedStreams.assertDispatchesAreListedWithoutTimes(FakeDriver.in(directory, ""), VulkanKernels::load);
+    }
+
+    @Test
     void randomWorkIsReplayed() throws Exception {
         for (long seed = Effort.seed(7); seed < Effort.seed(7) + 5; seed++) {
             RecordedStreams.assertRandomWorkIsReplayed(FakeDriver.in(directory, ""), seed);

@@ -193,6 +193,22 @@ public record RecordingDescriptor(
                 values.put("function", e.function());
                 yield "in-line";
             }
+            case FlightEvent.Dispatches e -> {
+                values.put("operation", e.operation());
+                values.put("timed", e.timed());
+                values.put("count", e.count());
+                values.put("dispatches", list(e.dispatches(), RecordingDescriptor::dispatch));
+                yield "dispatches";
+            }
+            case FlightEvent.Dispatched e -> {
+                values.put("operation", e.operation());
+                values.put("index", e.index());
+                values.put("begin", e.begin());
+                values.put("workers", e.workers());
+                values.put("outcome", e.outcome().name());
+                values.put("workgroups", e.workgroups());
+                yield "dispatched";
+            }
             case FlightEvent.Lost e -> {
                 values.put("queue", Axis.toString(e.axis()));
                 values.put("status", e.status().name());
@@ -225,6 +241,10 @@ public record RecordingDescriptor(
 
     private static List<Object> points(List<FlightEvent.Point> points) {
         return list(points, point -> Map.of("timeline", point.timeline(), "value", point.value()));
+    }
+
+    private static Object dispatch(FlightEvent.Dispatch dispatch) {
+        return Map.of("export", dispatch.export(), "workgroups", dispatch.workgroups());
     }
 
     private static Object decision(FlightEvent.Decision decision) {

@@ -1,0 +1,237 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Dispatched;
+import io.github.iree4j.flight.FlightEvent.Workgroups;
+import io.github.iree4j.status.Known;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The dispatches of the operations of a recording, as far as sampled. What is not known of a dispatch is said so: a
+ * missing record is no statement about the dispatch, unless all records are there. Immutable.
+ */
+final class RecordedDispatches {
+    /** The operations that run dispatches. */
+    private static final Set<String> EXECUTIONS = Set.of("execute", "dispatch");
+
+    /** What is known of a dispatch. */
+    enum State {
+        ENDED("ended"),
+        FAILED("failed"),
+        STOPPED("stopped before its end"),
+        NOT_RUN("not run"),
+        NOT_ENDED("not ended"),
+        UNTIMED("the device does not report its time"),
+        UNKNOWN("not known, records overwritten");
+
+        private final String text;
+
+        State(String text) {
+            this.text = text;
+        }
+
+        /** Whether the dispatch has a begin and an end. */
+        boolean isTimed() {
+            return compareTo(STOPPED) <= 0;
+        }
+    }
+
+    /**
+     * A dispatch.
+     *
+     * @param index position among the dispatches of the operation
+     * @param begin nanoseconds since the recorder was opened; 0 if not {@link State#isTimed timed}, as the end
+     * @param workers the number of threads that ran workgroups; 0 if not timed
+     */
+    record Row(
+            RecordedOperation operation,
+            int index,
+            String export,
+            Workgroups workgroups,
+            State state,
+            long begin,
+            long end,
+            long workers) {
+        long duration() {
+            return end - begin;
+        }
+    }
+
+    private final OperationGraph graph;
+    private final Explanation explanation;
+    private final Map<Long, FlightEvent.Dispatches> listed = new HashMap<>(); // by operation
+    private final Map<Long, Map<Long, Dispatched>> over = new HashMap<>(); // by operation and index
+
+    RecordedDispatches(OperationGraph graph, Explanation explanation) {
+        this.graph = graph;
+        this.explanation = explanation;
+        for (FlightEvent each : graph.recording().events()) {
+            if (each instanceof FlightEvent.Dispatches list) {
+                listed.putIfAbsent(list.operation(), list);
+            } else if (each instanceof Dispatched dispatch) {
+                over.computeIfAbsent(dispatch.operation(), unused -> new HashMap<>())
+                        .putIfAbsent(dispatch.index(), dispatch);
+            }
+        }
+    }
+
+    /** Returns the dispatches of an operation in the order of recording; none for an operation that was not sampled, as far as known. */
+    List<Row> of(RecordedOperation operation) {
+        FlightEvent.Dispatches list = listed.get(operation.number());
+        if (list == null) {
+            return List.of();
+        }
+        State absent = withoutRecord(operation, list);
+        Map<Long, Dispatched> records = over.getOrDefault(operation.number(), Map.of());
+        List<Row> rows = new ArrayList<>(list.dispatches().size());
+        for (int i = 0; i < list.dispatches().size(); i++) {
+            FlightEvent.Dispatch dispatch = list.dispatches().get(i);
+            Dispatched record = records.get((long) i);
+            rows.add(
+                    record == null
+                            ? new Row(operation, i, dispatch.export(), dispatch.workgroups(), absent, 0, 0, 0)
+                            : new Row(
+                                    operation,
+                                    i,
+                                    dispatch.export(),
+                                    record.workgroups(),
+                                    State.values()[record.outcome().ordinal()],
+                                    record.begin(),
+                                    record.time(),
+                                    record.workers()));
+        }
+        return rows;
+    }
+
+    /** Returns the state of listed dispatches without a record of their own. */
+    private State withoutRecord(RecordedOperation operation, FlightEvent.Dispatches list) {
+        if (!list.timed()) {
+            return State.UNTIMED;
+        }
+        FlightRecording.Header header = graph.recording().header();
+        Known ended = graph.hasEnded(operation);
+        if (list.sequence() < header.completeFrom() || header.dropped() > 0 || ended == Known.UNKNOWN) {
+            return State.UNKNOWN;
+        }
+        return ended == Known.NO
+                ? State.NOT_ENDED
+                : operation.status() == StatusCode.OK ? State.UNKNOWN : State.NOT_RUN;
+    }
+
+    /** Returns all dispatches of sampled operations, by operation in the order of submission. */
+    List<Row> all() {
+        List<Row> rows = new ArrayList<>();
+        for (RecordedOperation each : graph.operations()) {
+            rows.addAll(of(each));
+        }
+        return rows;
+    }
+
+    /** Returns the share of the time that the operation ran, in percent; negative if not known. */
+    double share(Row row) {
+        long running = explanation.times(row.operation()).running();
+        return running > 0 && row.state().isTimed() ? 100.0 * row.duration() / running : -1;
+    }
+
+    // Texts.
+
+    /** Returns lines about the dispatches of an operation; none for other operations than executions. */
+    List<String> explain(RecordedOperation operation) {
+        if (!EXECUTIONS.contains(operation.name())) {
+            return List.of();
+        }
+        FlightEvent.Dispatches list = listed.get(operation.number());
+        if (list == null) {
+            FlightRecording.Header header = graph.recording().header();
+            boolean isWhole = operation.isWhole(header.completeFrom()) && header.dropped() == 0;
+            return List.of(isWhole ? "dispatches: not sampled" : "dispatches: not known, records overwritten");
+        }
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                list.timed() ? "dispatches, sampled:" : "dispatches, sampled; the device does not report their times:");
+        of(operation).forEach(row -> lines.add("  " + line(row, list.timed())));
+        if (list.count() > list.dispatches().size()) {
+            lines.add("  (%d more, not listed)"
+                    .formatted(list.count() - list.dispatches().size()));
+        }
+        return lines;
+    }
+
+    private String line(Row row, boolean timed) {
+        String what = "%s of %s".formatted(row.export(), row.workgroups());
+        if (!row.state().isTimed()) {
+            return timed ? "%s: %s".formatted(what, row.state().text) : what;
+        }
+        double share = share(row);
+        return "%s  %s%s%s%s"
+                .formatted(
+                        Explanation.duration(row.duration()),
+                        what,
+                        share < 0 ? "" : String.format(Locale.ROOT, ", %.1f %% of the time running", share),
+                        row.workers() > 1 ? ", by %d workers".formatted(row.workers()) : "",
+                        row.state() == State.ENDED ? "" : ", " + row.state().text);
+    }
+
+    /** Returns lines about the entry points with the most time, of the sampled executions, with a heading; none without timed dispatches. */
+    List<String> exports(int most) {
+        Map<String, List<Row>> exports = new LinkedHashMap<>();
+        for (Row each : all()) {
+            if (each.state().isTimed()) {
+                String function = each.operation().function();
+                exports.computeIfAbsent(
+                                function.isEmpty() ? each.export() : each.export() + " of " + function,
+                                unused -> new ArrayList<>())
+                        .add(each);
+            }
+        }
+        if (exports.isEmpty()) {
+            return List.of();
+        }
+        List<RecordedOperation> executions = graph.operations().stream()
+                .filter(each -> EXECUTIONS.contains(each.name()))
+                .toList();
+        long sampled = executions.stream()
+                .filter(each -> listed.containsKey(each.number()))
+                .count();
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                "dispatches with the most time, of %d sampled of %d executions:".formatted(sampled, executions.size()));
+        exports.entrySet().stream()
+                .sorted(Comparator.comparingLong((Map.Entry<String, List<Row>> each) -> -total(each.getValue())))
+                .limit(most)
+                .forEach(each -> lines.add("  " + export(each.getKey(), each.getValue())));
+        return lines;
+    }
+
+    private static long total(List<Row> rows) {
+        return rows.stream().mapToLong(Row::duration).sum();
+    }
+
+    private static String export(String name, List<Row> rows) {
+        List<Row> sorted =
+                rows.stream().sorted(Comparator.comparingLong(Row::duration)).toList();
+        Row longest = sorted.getLast();
+        return "%s  %s: %s, p50 %s, p99 %s, the longest %s in operation %d"
+                .formatted(
+                        Explanation.duration(total(rows)),
+                        name,
+                        rows.size() == 1 ? "once" : rows.size() + " times",
+                        Explanation.duration(rank(sorted, 50)),
+                        Explanation.duration(rank(sorted, 99)),
+                        Explanation.duration(longest.duration()),
+                        longest.operation().number());
+    }
+
+    /** Returns the duration not exceeded by a percentage of the dispatches: the nearest rank. */
+    private static long rank(List<Row> sorted, int percent) {
+        return sorted.get((int) (((long) sorted.size() * percent + 99) / 100) - 1)
+                .duration();
+    }
+}

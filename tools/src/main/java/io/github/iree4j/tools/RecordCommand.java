@@ -66,6 +66,16 @@ final class RecordCommand implements Callable<Integer> {
     private long maximumBytes;
 
     @Option(
+            names = "--dispatches",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = {
+                "Of so many executions of a function one records the times of its dispatches, beginning with the first:",
+                "1 for all executions, 0 for none. Default: ${DEFAULT-VALUE}."
+            })
+    private int dispatches;
+
+    @Option(
             names = "--repetitions",
             paramLabel = "N",
             defaultValue = "1",
@@ -77,7 +87,8 @@ final class RecordCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        RecorderOptions options = RecorderOptions.DEFAULT.withFile(file, maximumBytes);
+        RecorderOptions options =
+                RecorderOptions.DEFAULT.withFile(file, maximumBytes).withDispatches(dispatches);
         FlightRecorder.Statistics done;
         try (IreeRuntime runtime = flags.open()) {
             FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), options);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,16 +17,18 @@ class RecordingCommandsTest {
     @TempDir
     private Path directory;
 
-    private String record(int times) {
+    private String record(int times, String... options) {
         String file = directory.resolve("a.iree4j").toString();
-        CommandLineRun run = iree4j(
+        List<String> arguments = new ArrayList<>(List.of(
                 "record",
-                "--module=" + fixture("3.11.0/cpu/add.vmfb"),
+                "--module=" + fixture("3.13.0/cpu/add.vmfb"),
                 "--function=add",
                 "--input=4xf32=1 2 3 4",
                 "--input=4xf32=10 20 30 40",
                 "--repetitions=" + times,
-                "--recording=" + file);
+                "--recording=" + file));
+        arguments.addAll(List.of(options));
+        CommandLineRun run = iree4j(arguments.toArray(String[]::new));
         assertThat(run.status()).as(run.err()).isZero();
         assertThat(run.out()).contains("recorded ");
         return file;
@@ -91,6 +94,31 @@ class RecordingCommandsTest {
             String program = each[1].isEmpty() ? each[0] : each[1];
             assertThat(iree4j("explain", file).out()).containsPattern(program + "\\.\\w+: 1 call, p50 ");
         }
+    }
+
+    @Test
+    void dispatchesAreListedBelowTheExecutionsOfACallUnlessNoneAreAskedFor() {
+        String file = record(3);
+        assertThat(iree4j("explain", file).out())
+                .contains("dispatches with the most time, of 3 sampled of 3 executions:\n")
+                .containsPattern("_dispatch_\\S* of module.add: 3 times, p50 ");
+        String call = iree4j("explain", file, "--slowest").out().split("[ :]")[1];
+        assertThat(iree4j("explain", file, "--call=" + call).out())
+                .containsPattern(
+                        "dispatches, sampled:\n\\s+[\\d.]+ .s  add_dispatch_\\S* of \\d+x\\d+x\\d+, [\\d.]+ % of the time running\n");
+        String every = record(5, "--dispatches=4");
+        assertThat(iree4j("explain", every).out()).contains("of 1 sampled of 5 executions:");
+        String none = record(1, "--dispatches=0");
+        assertThat(iree4j("explain", none, "--operations").out())
+                .contains("dispatches: not sampled")
+                .doesNotContain("with the most time");
+        CommandLineRun refused = iree4j(
+                "record",
+                "--module=" + fixture("3.13.0/cpu/add.vmfb"),
+                "--recording=" + directory.resolve("refused"),
+                "--dispatches=-1");
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.err()).contains("INVALID_ARGUMENT").contains("one of -1 executions");
     }
 
     @Test

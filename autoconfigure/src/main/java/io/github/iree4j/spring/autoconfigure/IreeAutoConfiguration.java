@@ -114,6 +114,12 @@ public final class IreeAutoConfiguration {
             throw new InvalidConfigurationPropertyValueException(
                     "iree.advanced.recorder.bytes", sizes.bytes(), String.valueOf(e.getMessage()));
         }
+        try {
+            options = options.withDispatches(recorder.dispatches());
+        } catch (IreeException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.recorder.dispatches", recorder.dispatches(), String.valueOf(e.getMessage()));
+        }
         if (recorder.file() != null) {
             Path directory = Path.of(recorder.file()).toAbsolutePath().getParent();
             if (directory != null && !Files.isDirectory(directory)) {

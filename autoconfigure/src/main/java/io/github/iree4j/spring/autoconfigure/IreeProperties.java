@@ -377,10 +377,13 @@ public record IreeProperties(
      *
      * @param enabled Whether to record the actions of the scheduler and the pools.
      * @param file File receiving all records as well, from the oldest on. None when not set.
+     * @param dispatches Of so many executions of a function one records the times of its dispatches, beginning with the
+     *     first: 1 for all executions, 0 for none.
      */
     public record Recorder(
             @DefaultValue("false") boolean enabled,
-            @Nullable String file) {}
+            @Nullable String file,
+            @DefaultValue("16") int dispatches) {}
 
     /**
      * Rarely used properties: the defaults are measured, or the configured feature is rarely used.

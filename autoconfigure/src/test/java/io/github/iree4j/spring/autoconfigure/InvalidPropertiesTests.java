@@ -292,7 +292,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void fileThatCannotBeReadOrWrittenIsNamedWithItsProperty() {
+    void whatAFileOrARecorderCannotBeIsNamedWithItsProperty() {
         assertInvalid(
                 "iree.integrity.public-key",
                 "It cannot be read: ",
@@ -307,6 +307,11 @@ class InvalidPropertiesTests {
                 "It cannot be written (",
                 "iree.recorder.enabled=true",
                 "iree.recorder.file=" + directory);
+        assertInvalid(
+                "iree.recorder.dispatches",
+                "dispatches of one of -1 executions are not recorded; the number must be in [0, 1048576]",
+                "iree.recorder.enabled=true",
+                "iree.recorder.dispatches=-1");
     }
 
     @Test

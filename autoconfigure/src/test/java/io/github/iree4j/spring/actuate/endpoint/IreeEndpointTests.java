@@ -134,6 +134,35 @@ class IreeEndpointTests {
     }
 
     @Test
+    void dispatchesAreInTheRecordingAsConfigured() {
+        for (int every : new int[] {2, 0}) {
+            runner.withPropertyValues("iree.recorder.enabled=true", "iree.recorder.dispatches=" + every)
+                    .run(context -> {
+                        IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+                        try (Program program =
+                                context.getBean(IreeRuntime.class).load(TestModules.fixture("3.13.0/cpu/add.vmfb"))) {
+                            float[] four = {1, 2, 3, 4};
+                            for (int i = 0; i < 4; i++) {
+                                program.function("add").invoke(four, four).close();
+                            }
+                        }
+                        List<RecordingDescriptor.Event> events =
+                                ((RecordingDescriptor) endpoint.part("recording", null)).events();
+                        assertThat(events.stream().filter(each -> each.kind().equals("dispatches")))
+                                .hasSize(every)
+                                .allSatisfy(each -> assertThat(each.values())
+                                        .containsEntry("count", 1L)
+                                        .containsEntry("timed", true));
+                        assertThat(events.stream().filter(each -> each.kind().equals("dispatched")))
+                                .hasSize(every)
+                                .allSatisfy(each -> assertThat(each.values())
+                                        .containsEntry("index", 0L)
+                                        .containsEntry("outcome", "ENDED"));
+                    });
+        }
+    }
+
+    @Test
     void theLastPageOfARecordingNamesWhatIsInProgress(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.recorder.enabled=true", "iree.advanced.recorder.bytes=2MB")

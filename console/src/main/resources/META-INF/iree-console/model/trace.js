@@ -15,12 +15,17 @@ export const PARTS = [
 const FORMAT = "iree4j trace 1";
 const MOST = { operations: 100_000, names: 100_000, text: 10_000, remark: 300, inProgress: 100, waits: 64, tracks: 200, rows: 64, links: 20 };
 const ENDED = 0;
+/** What is known of a dispatch; the first three have times. */
+const STATES = ["", "failed", "stopped before its end", "not run", "not ended", "the device does not report its time", "not known: records overwritten"];
+const TIMED = 3;
+const DISPATCHES = ["operation", "export", "x", "y", "z", "begin", "duration", "workers", "state"];
 const REASONS = ["when it was submitted", "after a signal", "behind another in its queue", "when there was memory"];
 
 /** Whether a parsed text is a trace. */
 export const isTrace = (given) => given?.format === FORMAT;
 
-/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, after: Operation | null, ready: number, reason: string, remark: string, waits: any[], row: number}} Operation */
+/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, after: Operation | null, ready: number, reason: string, remark: string, waits: any[], row: number, dispatches: Dispatch[]}} Operation */
+/** @typedef {{export: string, workgroups: string, begin: number, duration: number, share: number | null, workers: number, isTimed: boolean, state: string}} Dispatch */
 /** @typedef {{number: number, function: string, start: number, end: number, parts: number[], hasEnded: boolean, operations: Operation[]}} Call */
 
 export class Trace {
@@ -45,11 +50,12 @@ export class Trace {
       return {
         number, name: named(ops.name[i]), queue: named(ops.queue[i]), thread: ops.thread[i], call: ops.call[i], function: named(ops.function[i]),
         start, parts, end: start + sum(parts), hasEnded, after: null, ready: ops.ready[i],
-        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number]?.text ?? "").slice(0, MOST.remark), waits: pointsOf(remarks[number]?.waits), row: 0,
+        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number]?.text ?? "").slice(0, MOST.remark), waits: pointsOf(remarks[number]?.waits), row: 0, dispatches: [],
       };
     });
     this.byNumber = new Map(this.operations.map((op) => [op.number, op]));
     ops.after.forEach((number, i) => (this.operations[i].after = this.byNumber.get(number) ?? null));
+    if (given.dispatches) this.#readDispatches(columns(given.dispatches, "dispatches", DISPATCHES), named);
     const ofCalls = Map.groupBy(this.operations, (op) => op.call);
     /** @type {Call[]} */
     this.calls = calls.number.map((number, i) => ({
@@ -68,6 +74,19 @@ export class Trace {
     for (const op of this.operations) {
       if (!op.hasEnded && op.end <= op.start) op.end = this.to;
     }
+  }
+
+  /** Gives the sampled operations their dispatches. */
+  #readDispatches(all, named) {
+    all.operation.forEach((number, i) => {
+      const op = this.byNumber.get(number);
+      const isTimed = all.state[i] < TIMED;
+      const running = op?.parts[3] ?? 0;
+      op?.dispatches.push({
+        export: named(all.export[i]), workgroups: all.x[i] < 0 ? "counts in a buffer" : `${all.x[i]}×${all.y[i]}×${all.z[i]}`, begin: all.begin[i], duration: all.duration[i],
+        share: isTimed && running > 0 ? all.duration[i] / running : null, workers: all.workers[i], isTimed, state: STATES[all.state[i]] ?? STATES[STATES.length - 1],
+      });
+    });
   }
 
   /** The functions, those with the most time first, with the nearest ranks of the durations of their ended calls. */

@@ -3,11 +3,12 @@
 import { PARTS, duration } from "../model/trace.js";
 import { fill, h } from "./dom.js";
 import { count, plural, span, time } from "./format.js";
-import { describe } from "./trace-tracks.js";
+import { describe, dispatchText } from "./trace-tracks.js";
 
 const SLOWEST = 5;
 const MOST_FUNCTIONS = 50;
 const MOST_OPERATIONS = 40;
+const MOST_DISPATCHES = 40;
 const MOST_CARDS = 8;
 
 /** The parts of a time, side by side. */
@@ -56,6 +57,18 @@ export class TableOfFunctions {
   }
 }
 
+/** The dispatches of a sampled operation, in their order; of many those that did not end well, and those with the most time. */
+function dispatchList(op) {
+  if (op.dispatches.length === 0) return false;
+  const longest = new Set(op.dispatches.toSorted((a, b) => Number(b.state !== "") - Number(a.state !== "") || b.duration - a.duration).slice(0, MOST_DISPATCHES));
+  return h(
+    "ul.plain.dispatches",
+    { "aria-label": `Dispatches of ${op.name} #${op.number}` },
+    op.dispatches.filter((each) => longest.has(each)).map((each) => h("li", {}, dispatchText(each))),
+    op.dispatches.length > longest.size && h("li.muted", {}, `and ${plural(op.dispatches.length - longest.size, "more dispatch", "more dispatches")}`),
+  );
+}
+
 /** The selected call: its parts, its critical path, its operations. */
 export class CallPanel {
   /** @param {HTMLElement} box @param {{lookAt: (op: any) => void}} actions */
@@ -81,7 +94,7 @@ export class CallPanel {
       h("h3", {}, "Critical path"),
       h("ol.plain.path", {}, path.map((op) => h("li", {}, button(op, `${op.name} #${count(op.number)}`), ` ${time("ns", op.end - op.ready)} on ${op.queue}`, op.call === call.number ? "" : op.call === 0 ? ", of no call" : `, of call ${count(op.call)}`, op.reason && h("span.muted", {}, `, began ${op.reason}`)))),
       h("h3", {}, plural(call.operations.length, "operation")),
-      h("ul.plain.path", {}, own.map((op) => h("li", {}, button(op, `#${count(op.number)}`), ` ${describe(op).replace(/^\S+ #\S+ /, `${op.name} `).replace(`, call ${op.call} of ${op.function}`, "")}`))),
+      h("ul.plain.path", {}, own.map((op) => h("li", {}, button(op, `#${count(op.number)}`), ` ${describe(op).replace(/^\S+ #\S+ /, `${op.name} `).replace(`, call ${op.call} of ${op.function}`, "")}`, dispatchList(op)))),
       call.operations.length > own.length && h("p.muted", {}, `and ${plural(call.operations.length - own.length, "more")}`),
     );
   }

@@ -55,4 +55,4 @@ export const timeNamed = (unit, value) => (unit === "ns" ? moment(value) : `tick
 /** A label, and the id where that is another. */
 export const labelled = (label, id) => (label === isolated(id) ? label : `${label} (${isolated(id)})`);
 
-export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+export const plural = (number, word, many = `${word}s`) => `${count(number)} ${number === 1 ? word : many}`;

@@ -9,6 +9,7 @@ const AXIS = 24; // height of the scale
 const ROOM = 360; // height that all tracks share while their rows are not too low
 const ROW = { least: 2, most: 18 };
 const PADDING = 8; // of a track
+const DISPATCH_ROW = 10; // the lowest row with room for dispatches in its bars
 const CLICK = 4; // pixels that a click may move
 const CLOSEST = 200; // nanoseconds that fill the width at the strongest zoom
 
@@ -197,6 +198,7 @@ export class TraceTracks {
         pen.fillStyle = colours.parts[op.parts.indexOf(Math.max(...op.parts))];
         pen.fillRect(left, top, 1, height);
       }
+      if (isOfCall && row > DISPATCH_ROW) this.#drawDispatches(pen, op, x, top, height, width, colours);
       if (op.remark !== "") {
         pen.fillStyle = colours.bad;
         pen.fillRect(left, top + height - 2, right - left, 2);
@@ -208,6 +210,20 @@ export class TraceTracks {
       pen.strokeRect(Math.max(-2, left), top - 1, Math.min(right, width + 2) - Math.max(-2, left), height + 2);
     }
     pen.globalAlpha = 1;
+  }
+
+  /** The dispatches of an operation of the selected call, in two shades in turn, along the lower edge of the bar. */
+  #drawDispatches(pen, op, x, top, height, width, colours) {
+    const alpha = pen.globalAlpha;
+    op.dispatches.forEach((each, i) => {
+      const from = Math.max(0, x(each.begin));
+      const to = Math.min(width, Math.max(from + 1, x(each.begin + each.duration)));
+      if (!each.isTimed || to <= from) return;
+      pen.globalAlpha = alpha * (i % 2 > 0 ? 0.35 : 0.7);
+      pen.fillStyle = each.state === "" ? colours.text : colours.bad;
+      pen.fillRect(from, top + height * 0.65, to - from, height * 0.35);
+    });
+    pen.globalAlpha = alpha;
   }
 
   #drawSpan(pen, x, height, colours) {
@@ -276,6 +292,14 @@ export class TraceTracks {
     event.preventDefault();
     this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.#at(event));
   }
+}
+
+/** A dispatch in a line. */
+export function dispatchText(dispatch) {
+  const what = `${dispatch.export} of ${dispatch.workgroups}`;
+  if (!dispatch.isTimed) return `${what}: ${dispatch.state}`;
+  const share = dispatch.share === null ? "" : `, ${(dispatch.share * 100).toFixed(1)} % of the time running`;
+  return `${time("ns", dispatch.duration)} ${what}${share}${dispatch.workers > 1 ? `, by ${dispatch.workers} workers` : ""}${dispatch.state === "" ? "" : `, ${dispatch.state}`}`;
 }
 
 /** An operation in a line. */

@@ -18,7 +18,7 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.TestPropertySource;
 
 /** The console in a browser: where the time of calls went. */
-@TestPropertySource(properties = "iree.recorder.enabled=true")
+@TestPropertySource(properties = {"iree.recorder.enabled=true", "iree.recorder.dispatches=1"})
 @DirtiesContext // a process has one recorder
 class ConsoleCallsTests extends ConsoleTests {
 
@@ -62,6 +62,11 @@ class ConsoleCallsTests extends ConsoleTests {
         // A thread held up between two submissions begins the path of its call with the second.
         assertThat(texts("#calls-call .path").getFirst()).contains("began");
         assertThat(texts("#calls-call .path").getLast()).contains("execute");
+        assertThat(texts("#calls-call .dispatches li"))
+                .as("below the execution")
+                .isNotEmpty()
+                .allMatch(each ->
+                        each.matches("[\\d.]+ .s digits_.* of \\d+×\\d+×\\d+, [\\d.]+ % of the time running.*"));
         assertThat(browser.eval("(() => { const { tracks, trace } = window.ireeConsole.calls;"
                         + " return tracks.path.size > 0 && tracks.to - tracks.from < trace.to - trace.from; })()"))
                 .as("the path is lit, and in sight")
@@ -215,6 +220,44 @@ class ConsoleCallsTests extends ConsoleTests {
         browser.until("document.title.startsWith('Calls')");
         assertThat(browser.text("#calls-about")).contains("0 operations of 0 calls.");
         assertThat(browser.text("#calls-functions")).isEqualTo("The recording has no operations of calls.");
+    }
+
+    /** Those that a sampled operation has, and what is not known of them. */
+    @Test
+    void dispatchesAreBelowTheirOperationAndATraceWithoutThemIsShown() {
+        openAddress("");
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { Trace } = await import('./model/trace.js');
+                          const { dispatchText } = await import('./view/trace-tracks.js');
+                          const none = (keys) => Object.fromEntries(keys.map((key) => [key, []]));
+                          const given = {
+                            format: 'iree4j trace 1', names: ['execute', 'q', 'f', 'quick', 'slow'],
+                            operations: {
+                              number: [1, 2], name: [0, 0], queue: [1, 1], thread: [7, 7], call: [1, 1], function: [2, 2],
+                              submitted: [100, 200], waiting: [0, 0], memory: [0, 0], queued: [0, 0], running: [40, 50],
+                              ended: [0, 0], after: [0, 0], ready: [110, 150], reason: [0, 0],
+                            },
+                            calls: none(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended']),
+                          };
+                          const old = new Trace(given);
+                          const dispatches = {
+                            operation: [2, 2, 2, 2, 9], export: [3, 4, 3, 4, 3], x: [1, 2, 1, -1, 1], y: [1, 2, 1, -1, 1], z: [1, 3, 1, -1, 1],
+                            begin: [200, 205, 0, 0, 1], duration: [5, 30, 0, 0, 1], workers: [1, 2, 0, 0, 1], state: [0, 1, 3, 77, 0],
+                          };
+                          const trace = new Trace({ ...given, dispatches });
+                          let refused = '';
+                          try {
+                            new Trace({ ...given, dispatches: { ...dispatches, state: ['a', 0, 0, 0, 0] } });
+                          } catch (error) {
+                            refused = error.message;
+                          }
+                          return [old.operations[1].dispatches.length, trace.operations[0].dispatches.length, ...trace.operations[1].dispatches.map(dispatchText), refused].join('|');
+                        })()"""))
+                .isEqualTo("0|0|5 ns quick of 1×1×1, 10.0 % of the time running"
+                        + "|30 ns slow of 2×2×3, 60.0 % of the time running, by 2 workers, failed"
+                        + "|quick of 1×1×1: not run|slow of counts in a buffer: not known: records overwritten"
+                        + "|element 1 of column 'state' of 'dispatches' is a, not a whole number");
     }
 
     /** The recorder computes times; the page sums, ranks, and follows. */

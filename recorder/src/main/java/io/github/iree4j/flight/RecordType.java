@@ -63,10 +63,10 @@ final class RecordType {
      * operation, whether times are reported, dispatches, listed dispatches; then (export, x, y, z) of each, with -1 for
      * workgroups not known yet. Since version 4.
      */
-    static final int DISPATCHES = 17;
+    static final int DISPATCHES = 16;
 
     /** operation, index among its dispatches, begin, workers, outcome, x, y, z; the time is the end. Since version 4. */
-    static final int DISPATCHED = 18;
+    static final int DISPATCHED = 17;
 
     /** The number of words at the beginning of each record. */
     static final int HEADER = 3;

@@ -1,5 +1,6 @@
 // @ts-check
 // Memory of a run: who had how much when, what became of a block, and what a map of it looks like at a time.
+import { mostOverTime } from "./most.js";
 import { firstIndex } from "./search.js";
 
 /**
@@ -13,8 +14,7 @@ const MOST_USES = 2_000_000; // of pieces of a slab; the earliest beyond that ar
 const groupOf = (each, by) => (by === "pool" ? each.pool : each.consumer === "" ? "no program" : each.consumer);
 
 /**
- * Bytes over time, by program or pool: of each interval the moment at which most bytes are held, so that blocks held one
- * after the other are never added up.
+ * Bytes over time, by program or pool: of each interval the moment at which most bytes are held.
  *
  * @param {Reservation[]} memory
  * @param {number} end
@@ -24,36 +24,9 @@ export function bytesOverTime(memory, end, by) {
   const times = Array.from({ length: POINTS + 1 }, (_, i) => (i * end) / POINTS);
   const names = [...new Set(memory.map((each) => groupOf(each, by)))];
   const indices = new Map(names.map((name, i) => [name, i]));
-  const series = names.map((name) => ({ name, values: new Array(POINTS + 1).fill(0), most: 0 }));
-  const now = new Array(names.length).fill(0);
-  const changes = changesOf(memory);
-  let next = 0;
-  for (let i = 0; i <= POINTS; i++) {
-    let held = [...now];
-    let most = sum(now);
-    for (let total = most; next < changes.length && changes[next].time <= times[i]; next++) {
-      const { each, bytes } = changes[next];
-      const group = indices.get(groupOf(each, by));
-      now[group] += bytes;
-      total += bytes;
-      series[group].most = Math.max(series[group].most, now[group]);
-      if (total > most) [most, held] = [total, [...now]];
-    }
-    series.forEach((each, group) => (each.values[i] = held[group]));
-  }
-  return { times, series };
-}
-
-const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
-
-/** Allocations and releases in order; at the same time releases come first, but for what is released when it is allocated. */
-function changesOf(memory) {
-  const changes = [];
-  for (const each of memory) {
-    changes.push({ time: each.start, order: 1, each, bytes: each.length });
-    if (each.end !== null) changes.push({ time: each.end, order: each.end > each.start ? 0 : 2, each, bytes: -each.length });
-  }
-  return changes.sort((a, b) => a.time - b.time || a.order - b.order);
+  const spans = memory.map((each) => ({ start: each.start, end: each.end, group: indices.get(groupOf(each, by)) ?? 0, amount: each.length }));
+  const sums = mostOverTime(spans, times, names.length);
+  return { times, series: names.map((name, i) => ({ name, ...sums[i] })) };
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // Where the time of calls went, as the flight recorder explains it: operations with the parts of their times, calls,
 // and what holds back the calls in progress. Nothing is computed here that the recorder can say.
+import { mostOverTime } from "./most.js";
 import { firstIndex } from "./search.js";
 
 /** What an operation does, in this order; a call is also on the host, while none of its operations is under way. */
@@ -164,17 +165,12 @@ export class Trace {
     return { duration: to - from, operations, parts };
   }
 
-  /** How many operations run in each of so many slices of the whole. */
+  /** The most operations that run at once, in each of so many slices of the whole. */
   running(slices) {
-    const changes = new Array(slices + 1).fill(0);
-    const slice = (at) => Math.max(0, Math.min(slices, Math.floor(((at - this.from) / (this.to - this.from)) * slices)));
-    for (const op of this.operations) {
-      if (op.parts[3] === 0) continue;
-      changes[slice(op.end - op.parts[3])]++;
-      changes[slice(op.end) + 1 <= slices ? slice(op.end) + 1 : slices]--;
-    }
-    let now = 0;
-    return changes.slice(0, slices).map((change) => (now += change));
+    const times = Array.from({ length: slices }, (_, i) => this.from + ((i + 1) * (this.to - this.from)) / slices);
+    const running = this.operations.filter((op) => op.parts[3] > 0 && op.end > this.from);
+    const spans = running.map((op) => ({ start: Math.max(this.from, op.end - op.parts[3]), end: op.end, group: 0, amount: 1 }));
+    return mostOverTime(spans, times, 1)[0].values;
   }
 
   /**

@@ -8,7 +8,7 @@ const SLICES = 600;
 export class TraceMap {
   /** @param {HTMLElement} box @param {(at: number) => void} moveTo takes the middle of what is to be in sight */
   constructor(box, moveTo) {
-    this.canvas = h("canvas.trace-map", { role: "img", "aria-label": "How many operations run, over the whole recording" });
+    this.canvas = h("canvas.trace-map", { role: "img", "aria-label": "The most operations that run at once, over the whole recording" });
     box.replaceChildren(this.canvas);
     this.trace = null;
     const go = (event) => {

@@ -287,4 +287,26 @@ class ConsoleCallsTests extends ConsoleTests {
                 .isEqualTo(
                         "f|2|10|100|0,10,5,95,0|1>2|100|200|4|15,5,5,15|0123|call 3 of g < u at 1 < fill #4 on q < t at 1");
     }
+
+    /** The map shows how many run at once, and what runs one after the other does not. */
+    @Test
+    void operationsOneAfterTheOtherRunOneAtATime() {
+        openAddress("");
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { Trace } = await import('./model/trace.js');
+                          const running = (starts, duration) => {
+                            const column = (of) => starts.map((_, i) => of(i));
+                            const keys = ['name', 'queue', 'thread', 'call', 'function', 'waiting', 'memory', 'queued', 'ended', 'after', 'ready', 'reason', 'known'];
+                            const none = Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended'].map((key) => [key, []]));
+                            const zeros = Object.fromEntries(keys.map((key) => [key, column(() => 0)]));
+                            const operations = { ...zeros, number: column((i) => i + 1), submitted: starts, running: column(() => duration) };
+                            return new Trace({ format: 'iree4j trace 1', until: 0, names: ['f'], operations, calls: none }).running(600);
+                          };
+                          const apart = Array.from({ length: 999 }, (_, i) => i * 1000);
+                          const serial = running([...apart, 1e9], 1000); // of which 999 touch the first two slices
+                          const twice = running([...apart, ...apart.map((at) => at + 400)], 1000);
+                          return [Math.max(...serial), serial[0], serial[300], serial[599], Math.max(...twice), twice[599]].join();
+                        })()""")).isEqualTo("1,1,0,1,2,2");
+    }
 }

@@ -5,15 +5,19 @@ import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Explains the time spent by each operation of a recording, and the waits between operations. */
 public final class Explanation {
+    private static final int MOST_PROBLEMS = 20;
+
     private final OperationGraph graph;
     private final OpenCalls calls;
     private final OperationStates states;
@@ -133,7 +137,7 @@ public final class Explanation {
     public List<String> explain(RecordedOperation operation) {
         List<String> lines = new ArrayList<>();
         String state = state(operation);
-        lines.add("%s on %s%s: %s".formatted(operation, queue(operation), call(operation), state));
+        lines.add("%s: %s".formatted(title(operation), state));
         for (int i = 0; i < operation.waits().size(); i++) {
             lines.add("  waits for " + wait(operation, i));
         }
@@ -189,6 +193,41 @@ public final class Explanation {
         return states.awaited(operation);
     }
 
+    /**
+     * Finds the conditions keeping work from advancing when the recording was taken: missing signals, and requests for
+     * memory that wait.
+     *
+     * @return the problems, the oldest first, at most 20
+     */
+    public List<RecordedProblem> problems() {
+        return Stream.concat(new MissingSignals(this).find(), new MemoryShortages(graph, this).find())
+                .sorted(Comparator.comparingLong(RecordedProblem::age).reversed())
+                .limit(MOST_PROBLEMS)
+                .toList();
+    }
+
+    /** Returns the operations that had not ended when the recording was taken, in the order of submission. */
+    List<RecordedOperation> open() {
+        return graph.operations().stream()
+                .filter(each -> graph.hasEnded(each) == Known.NO)
+                .toList();
+    }
+
+    /** Returns the nanoseconds from a time until the recording was taken. */
+    long age(long since) {
+        return Math.max(0, graph.recording().header().taken() - since);
+    }
+
+    /** Returns an operation with its queue and call. */
+    String title(RecordedOperation operation) {
+        return "%s on %s%s".formatted(operation, queue(operation), call(operation));
+    }
+
+    /** Returns the oldest calls in progress when the recording was taken, the oldest first. */
+    List<OpenCalls.Waiting> inProgress(int most) {
+        return calls.waiting(graph, most);
+    }
+
     /** Returns the calls in progress when the recording was taken, and the names of timelines. */
     OpenCalls openCalls() {
         return calls;
@@ -206,7 +245,7 @@ public final class Explanation {
                 ? states.isEndedWait(operation, index)
                         ? "signalled by the host, or before the recording"
                         : "signalled by nobody in the recording"
-                : "%s by %s on %s%s".formatted(states.signals(producer), producer, queue(producer), call(producer));
+                : "%s by %s".formatted(states.signals(producer), title(producer));
         String how = index < operation.decisions().size()
                 ? decision(operation.decisions().get(index))
                 : states.isOverwritten(operation) ? "the decision is missing" : "not decided";
@@ -379,10 +418,7 @@ public final class Explanation {
             lines.add("failed:");
             failed.stream().limit(most).forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));
         }
-        List<RecordedOperation> stuck = operations.stream()
-                .filter(each -> graph.hasEnded(each) == Known.NO)
-                .limit(most)
-                .toList();
+        List<RecordedOperation> stuck = open().stream().limit(most).toList();
         if (!stuck.isEmpty()) {
             lines.add("not ended:");
             stuck.forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));

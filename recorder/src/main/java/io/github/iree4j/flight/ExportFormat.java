@@ -13,7 +13,9 @@ public enum ExportFormat {
     /** A scenario of the laboratory, as YAML: the ended operations, with their durations and submissions, without memory. */
     SCENARIO,
     /** The operations and calls with the parts of their times, as JSON for the console's view of calls. */
-    TRACE;
+    TRACE,
+    /** The problems keeping work from advancing when the recording was taken, as JSON. */
+    PROBLEMS;
 
     /**
      * Writes a recording.
@@ -27,6 +29,7 @@ public enum ExportFormat {
             case PERFETTO -> new PerfettoExport(graph).write(target);
             case OTLP -> target.write(new OtlpExport(graph).json().getBytes(StandardCharsets.UTF_8));
             case TRACE -> target.write(new TraceExport(graph).json().getBytes(StandardCharsets.UTF_8));
+            case PROBLEMS -> target.write(ProblemsExport.json(graph).getBytes(StandardCharsets.UTF_8));
             case SCENARIO -> target.write(new ScenarioExport(graph).yaml().getBytes(StandardCharsets.UTF_8));
         }
         target.flush();

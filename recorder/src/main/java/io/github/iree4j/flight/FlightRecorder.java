@@ -49,8 +49,8 @@ public final class FlightRecorder implements AutoCloseable {
     private FlightRecorder(SchedulingDomain domain, RecorderOptions options, LongSupplier clock) throws IOException {
         this.domain = domain;
         this.rings = RecordRings.create(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
-        this.drain =
-                new RecordingDrain(options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0));
+        this.drain = new RecordingDrain(
+                options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0, 0));
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain, options.dispatches());
         this.queues = QueueObservation.begin(domain, observer);
         observer.open(queues, domain, 0, 0); // what has not ended now was submitted before
@@ -144,7 +144,7 @@ public final class FlightRecorder implements AutoCloseable {
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
         return new FlightRecording(
-                new Header(start, domain.frontierCapacity(), cut, Math.min(cut, rings.completeFrom()), 0),
+                new Header(start, domain.frontierCapacity(), cut, Math.min(cut, rings.completeFrom()), 0, now),
                 definitions.names(),
                 known,
                 pools,

@@ -27,8 +27,10 @@ public final class FlightRecording {
      *     that had not ended when the recording was taken are there all the same, see {@link FlightEvent.Open}
      * @param dropped number of records missing in a file, since the file was full or the disk was slow; at least 1 for a
      *     salvaged file without its end; 0 for a ring
+     * @param taken when the recording was taken, or its file completed, in nanoseconds since the recorder was opened; the
+     *     time of the last record where the file has no other
      */
-    public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped) {}
+    public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped, long taken) {}
 
     FlightRecording(
             Header header,

@@ -113,7 +113,7 @@ final class IreeReplayReader {
             position = record(position, end);
         }
         FlightRecording recording = new FlightRecording(
-                new Header(Instant.EPOCH, Frontier.DEFAULT_CAPACITY, operations, 0, 0),
+                new Header(Instant.EPOCH, Frontier.DEFAULT_CAPACITY, operations, 0, 0, 0),
                 List.copyOf(names),
                 List.copyOf(queues),
                 List.of(),

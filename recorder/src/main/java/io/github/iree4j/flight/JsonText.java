@@ -1,5 +1,7 @@
 package io.github.iree4j.flight;
 
+import java.util.Collection;
+
 /** Strings of JSON. */
 final class JsonText {
     private JsonText() {}
@@ -18,5 +20,15 @@ final class JsonText {
             }
         }
         target.append('"');
+    }
+
+    static void quote(Collection<String> values, StringBuilder target) {
+        String separator = "[";
+        for (String each : values) {
+            target.append(separator);
+            quote(each, target);
+            separator = ",";
+        }
+        target.append(values.isEmpty() ? "[]" : "]");
     }
 }

@@ -96,6 +96,11 @@ final class OpenCalls {
                         .toList());
     }
 
+    /** Returns a call in words, for example {@code call 7 of module.add of program 'add', before inputs}. */
+    static String title(FlightEvent.Call call) {
+        return "call %d of %s of program '%s', %s".formatted(call.call(), call.function(), call.program(), state(call));
+    }
+
     /** Returns the state of a call in words. */
     static String state(FlightEvent.Call call) {
         return call.state().toLowerCase(Locale.ROOT).replace('_', ' ');

@@ -221,7 +221,7 @@ final class RecordedCalls {
         return count == 0 ? "" : ", %d of them %s".formatted(count, what);
     }
 
-    private static String count(int count, String what) {
+    static String count(long count, String what) {
         return count == 1 ? "1 " + what : "%d %ss".formatted(count, what);
     }
 

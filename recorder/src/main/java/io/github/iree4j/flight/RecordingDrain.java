@@ -105,7 +105,8 @@ final class RecordingDrain {
             return;
         }
         try {
-            target.end(new Header(header.start(), header.frontierCapacity(), rings.cut(), completeFrom, dropped()));
+            target.end(new Header(
+                    header.start(), header.frontierCapacity(), rings.cut(), completeFrom, dropped(), rings.now()));
             bytes.set(target.bytes());
         } catch (IOException e) {
             target.abandon();

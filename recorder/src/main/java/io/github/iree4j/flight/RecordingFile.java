@@ -22,7 +22,10 @@ final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
     static final int VERSION = 4;
 
-    /** The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds 16 and 17. */
+    /**
+     * The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds 16 and
+     * 17, and the time of the end.
+     */
     static final int OLDEST_VERSION = 1;
 
     static final int HEADER_BYTES = 16;
@@ -42,7 +45,7 @@ final class RecordingFile {
     private static final int USUAL_CHUNK = 256 << 10;
 
     private static final int INFO_BYTES = 16;
-    private static final int END_BYTES = 24;
+    private static final int END_BYTES = 32;
 
     private static final Logger LOG = LoggerFactory.getLogger(FlightRecorder.class);
 
@@ -143,7 +146,8 @@ final class RecordingFile {
                     buffer(END_BYTES)
                             .putLong(header.next())
                             .putLong(header.completeFrom())
-                            .putLong(header.dropped()));
+                            .putLong(header.dropped())
+                            .putLong(header.taken()));
             target.close();
         }
 

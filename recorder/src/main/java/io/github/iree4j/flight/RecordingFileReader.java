@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the file of a recording; the file may be truncated, damaged or hostile. */
 final class RecordingFileReader {
+    private static final long UNKNOWN = -1; // time of a file without a time of its end
+
     private final String name;
     private final FileChannel file;
     private final long size;
@@ -83,6 +85,9 @@ final class RecordingFileReader {
         if (!ended) {
             known = header(known, sorted);
         }
+        if (known.taken() == UNKNOWN) {
+            known = taken(known, last(sorted));
+        }
         return new FlightRecording(
                 known,
                 List.copyOf(names),
@@ -95,6 +100,20 @@ final class RecordingFileReader {
     private IreeException damaged(long position, String what) {
         damage = "recording '%s' %s at byte %d of %d".formatted(name, what, position, size);
         return new IreeException(StatusCode.DATA_LOSS, damage + "; read what is before that with --salvage");
+    }
+
+    private static Header taken(Header known, long taken) {
+        return new Header(
+                known.start(), known.frontierCapacity(), known.next(), known.completeFrom(), known.dropped(), taken);
+    }
+
+    /** Returns the time of the last record. */
+    private static long last(RecordWords records) {
+        long last = 0;
+        for (int i = 0; i < records.count(); i++) {
+            last = Math.max(last, records.word(i, 2));
+        }
+        return last;
     }
 
     /** Returns the header of a file without an end, as far as the numbers of the records show: the last records are missing. */
@@ -110,7 +129,7 @@ final class RecordingFileReader {
                 next = Math.max(next, number + 1);
             }
         }
-        return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing + 1);
+        return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing + 1, UNKNOWN);
     }
 
     private ByteBuffer bytes(long position, int length) throws IOException {
@@ -190,7 +209,7 @@ final class RecordingFileReader {
         if (capacity < 1 || capacity > Frontier.MAXIMUM_CAPACITY) {
             throw new Malformed("has frontiers of up to " + capacity + " entries");
         }
-        header = new Header(start, capacity, 0, 0, 0);
+        header = new Header(start, capacity, 0, 0, 0, UNKNOWN);
     }
 
     private static int count(ByteBuffer payload, int known, int limit, String what) {
@@ -275,11 +294,12 @@ final class RecordingFileReader {
         long next = payload.getLong();
         long completeFrom = payload.getLong();
         long dropped = payload.getLong();
-        if (known == null || next < 0 || completeFrom < 0 || dropped < 0) {
-            throw new Malformed(
-                    "has an end with next %d, complete from %d and %d dropped".formatted(next, completeFrom, dropped));
+        long taken = payload.hasRemaining() ? payload.getLong() : UNKNOWN;
+        if (known == null || next < 0 || completeFrom < 0 || dropped < 0 || taken < UNKNOWN) {
+            throw new Malformed("has an end with next %d, complete from %d, %d dropped and taken at %d"
+                    .formatted(next, completeFrom, dropped, taken));
         }
-        header = new Header(known.start(), known.frontierCapacity(), next, completeFrom, dropped);
+        header = new Header(known.start(), known.frontierCapacity(), next, completeFrom, dropped, taken);
         ended = true;
     }
 }

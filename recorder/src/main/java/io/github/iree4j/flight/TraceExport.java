@@ -225,7 +225,7 @@ final class TraceExport {
 
     private void inProgress() {
         String separator = "";
-        for (OpenCalls.Waiting each : explanation.openCalls().waiting(graph, MOST_IN_PROGRESS)) {
+        for (OpenCalls.Waiting each : explanation.inProgress(MOST_IN_PROGRESS)) {
             text.append(separator).append("\n{\"call\":");
             separator = ",";
             text.append(each.call().call()).append(",\"program\":");

@@ -16,6 +16,8 @@ import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -141,6 +144,26 @@ class FlightRecorderTest {
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
                     .hasMessageContaining("versions 1 to 4");
         }
+    }
+
+    /** Files up to version 3 have none. */
+    @Test
+    void aFileWithoutTheTimeOfItsEndWasTakenAtItsLastRecord() throws IOException {
+        FlightRecording recording = record(SEED, 40);
+        ByteBuffer file = ByteBuffer.wrap(recording.toBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        int end = file.limit() - RecordingFile.CHUNK_HEADER_BYTES - 4 * Long.BYTES;
+        file.limit(file.limit() - Long.BYTES);
+        CRC32C checksum = new CRC32C();
+        checksum.update(file.slice(end + RecordingFile.CHUNK_HEADER_BYTES, 3 * Long.BYTES));
+        file.putInt(end + 4, 3 * Long.BYTES).putInt(end + 8, (int) checksum.getValue());
+        Path path = folder.resolve("w.iree4j");
+        Files.write(path, Arrays.copyOf(file.array(), file.limit()));
+        FlightRecording read = FlightRecording.read(path);
+        long last =
+                recording.events().stream().mapToLong(FlightEvent::time).max().orElseThrow();
+        assertThat(read.header().taken()).isEqualTo(last);
+        assertThat(recording.header().taken()).isGreaterThanOrEqualTo(last);
+        assertThat(read.header().next()).isEqualTo(recording.header().next());
     }
 
     @Test

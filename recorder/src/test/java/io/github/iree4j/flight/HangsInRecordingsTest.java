@@ -177,7 +177,12 @@ class HangsInRecordingsTest {
                 FlightRecording.Header header = recording.header();
                 OperationGraph graph = new OperationGraph(new FlightRecording(
                         new FlightRecording.Header(
-                                header.start(), header.frontierCapacity(), header.next(), from, header.dropped()),
+                                header.start(),
+                                header.frontierCapacity(),
+                                header.next(),
+                                from,
+                                header.dropped(),
+                                header.taken()),
                         recording.names(),
                         recording.queues(),
                         recording.pools(),

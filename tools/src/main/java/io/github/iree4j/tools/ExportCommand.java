@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
         name = "export",
         description = {
             "Writes a recording in the format of another tool: perfetto (for ui.perfetto.dev), otlp (JSON of",
-            "OpenTelemetry, with span links), scenario (YAML of 'iree4j lab') or trace (JSON for the console)."
+            "OpenTelemetry, with span links), scenario (YAML of 'iree4j lab'), trace (JSON for the console) or",
+            "problems (JSON: what kept work from advancing)."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -38,7 +39,7 @@ final class ExportCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "NAME",
             required = true,
-            description = "perfetto, otlp, scenario or trace.")
+            description = "perfetto, otlp, scenario, trace or problems.")
     private String format;
 
     @Option(names = "--output", paramLabel = "FILE", required = true, description = "The file to write.")
@@ -53,9 +54,10 @@ final class ExportCommand implements Callable<Integer> {
             case "otlp" -> ExportFormat.OTLP;
             case "scenario" -> ExportFormat.SCENARIO;
             case "trace" -> ExportFormat.TRACE;
+            case "problems" -> ExportFormat.PROBLEMS;
             default ->
                 throw new CommandLine.ParameterException(
-                        spec.commandLine(), "--format is perfetto, otlp, scenario or trace, not " + format);
+                        spec.commandLine(), "--format is perfetto, otlp, scenario, trace or problems, not " + format);
         };
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         try (OutputStream target = new OpenedAtFirstByte(output)) {

@@ -1,0 +1,160 @@
+package io.github.iree4j.flight;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the requests for memory that wait at the end of a recording, and the holders of the memory: requests of open
+ * operations held back for memory, and of calls in progress. Of other requests the recording does not say whether the
+ * requester has given up. Confined to one thread.
+ */
+final class MemoryShortages {
+    private static final int MOST_HOLDERS = 5;
+    private static final int ANY = -1; // the pools of a request not known to be in line for one
+
+    private final OperationGraph graph;
+    private final Explanation explanation;
+    private final Map<Request, Deque<FlightEvent.InLine>> lines = new HashMap<>(); // without memory so far
+
+    /** What a request in line and the reservation for the request have in common. */
+    private record Request(long bytes, long call) {}
+
+    /**
+     * A waiting request.
+     *
+     * @param call the requesting call; 0 for an operation
+     * @param pools the set of pools that share a limit
+     */
+    private record Work(String text, long call, long bytes, long age, int pools) {}
+
+    /** Held memory. */
+    private record Held(String consumer, long bytes, int blocks) {}
+
+    MemoryShortages(OperationGraph graph, Explanation explanation) {
+        this.graph = graph;
+        this.explanation = explanation;
+    }
+
+    /** Returns a problem for each set of pools. */
+    Stream<RecordedProblem> find() {
+        for (FlightEvent each : graph.recording().events()) {
+            if (each instanceof FlightEvent.InLine line) {
+                lines.computeIfAbsent(new Request(line.bytes(), line.call()), unused -> new ArrayDeque<>())
+                        .add(line);
+            } else if (each instanceof FlightEvent.Reserved given) {
+                take(given.size(), given.call());
+            }
+        }
+        List<Work> ofOperations = new ArrayList<>();
+        for (RecordedOperation each : explanation.open()) {
+            FlightEvent.Held held = each.held;
+            if (held != null && each.issued == null) {
+                FlightEvent.InLine line = take(held.bytes(), each.call());
+                ofOperations.add(new Work(
+                        explanation.title(each),
+                        0,
+                        held.bytes(),
+                        explanation.age(held.time()),
+                        line == null ? ANY : set(line.pool())));
+            }
+        }
+        Map<Integer, List<Work>> all = new LinkedHashMap<>();
+        Stream.concat(ofCalls(), ofOperations.stream())
+                .forEach(each -> all.computeIfAbsent(each.pools(), unused -> new ArrayList<>())
+                        .add(each));
+        return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
+    }
+
+    private FlightEvent.@Nullable InLine take(long bytes, long call) {
+        Deque<FlightEvent.InLine> all = lines.get(new Request(bytes, call));
+        return all == null ? null : all.poll();
+    }
+
+    private int set(int pool) {
+        return graph.recording().pools().get(pool).set();
+    }
+
+    private Stream<Work> ofCalls() {
+        Map<Long, FlightEvent.Call> open = new HashMap<>();
+        explanation
+                .inProgress(OpenRecords.MAXIMUM)
+                .forEach(each -> open.put(each.call().call(), each.call()));
+        List<Work> found = new ArrayList<>();
+        for (Deque<FlightEvent.InLine> each : lines.values()) {
+            for (FlightEvent.InLine line : each) {
+                FlightEvent.Call call = open.get(line.call());
+                if (call != null) {
+                    found.add(new Work(
+                            OpenCalls.title(call),
+                            call.call(),
+                            line.bytes(),
+                            explanation.age(line.time()),
+                            set(line.pool())));
+                }
+            }
+        }
+        return found.stream().sorted(Comparator.comparingLong(Work::age).reversed());
+    }
+
+    private RecordedProblem problem(int set, List<Work> all) {
+        long calls = all.stream().filter(each -> each.call() != 0).count();
+        return new RecordedProblem(
+                "memory-shortage",
+                "waiting for %d bytes of memory: %s; %s"
+                        .formatted(
+                                all.stream().mapToLong(Work::bytes).sum(),
+                                RecordedProblem.count(calls, all.size() - calls),
+                                holders(set)),
+                all.stream().mapToLong(Work::age).max().orElse(0),
+                all.getFirst().call(),
+                List.of(),
+                RecordedProblem.listed(all.stream()
+                        .map(each -> "%s, has waited %s for %d bytes"
+                                .formatted(each.text(), Explanation.duration(each.age()), each.bytes()))
+                        .toList()),
+                "close results sooner, make fewer calls at once, or raise the limit of the memory");
+    }
+
+    /** Says who holds memory, as far as the recording has reservations without missing the releases. */
+    private String holders(int set) {
+        FlightRecording.Header header = graph.recording().header();
+        Map<String, Held> held = new HashMap<>();
+        for (FlightEvent.Reserved each : graph.reservations()) {
+            if (each.sequence() >= header.completeFrom()
+                    && header.dropped() == 0
+                    && graph.released(each.reservation()) == null
+                    && (set == ANY || set(each.pool()) == set)) {
+                held.merge(
+                        each.consumer(),
+                        new Held(each.consumer(), each.length(), 1),
+                        (some, more) ->
+                                new Held(some.consumer(), some.bytes() + more.bytes(), some.blocks() + more.blocks()));
+            }
+        }
+        StringJoiner text = new StringJoiner(", ", "memory is held by ", "");
+        held.values().stream()
+                .sorted(Comparator.comparingLong(Held::bytes).reversed())
+                .limit(MOST_HOLDERS)
+                .forEach(each -> text.add("%s with %d bytes in %s"
+                        .formatted(
+                                each.consumer().isEmpty() ? "no program" : "'" + each.consumer() + "'",
+                                each.bytes(),
+                                RecordedCalls.count(each.blocks(), "block"))));
+        if (held.size() > MOST_HOLDERS) {
+            text.add("%d more".formatted(held.size() - MOST_HOLDERS));
+        }
+        if (held.isEmpty() || header.completeFrom() > 0 || header.dropped() > 0) {
+            text.add("others whose records are missing");
+        }
+        return text.toString();
+    }
+}

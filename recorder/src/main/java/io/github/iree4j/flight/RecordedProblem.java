@@ -1,0 +1,43 @@
+package io.github.iree4j.flight;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A condition keeping work from advancing when a recording was taken, as far as the recording shows.
+ *
+ * @param kind {@code unsignalled-fence} or {@code memory-shortage}
+ * @param summary a sentence
+ * @param age nanoseconds for which the oldest affected work had waited
+ * @param call the oldest affected call; 0 for none
+ * @param links the way from affected work to a missing signal: a call or an operation, then points and operations in turn,
+ *     at last the missing signal; empty for a shortage
+ * @param chain lines about the affected work, the calls first
+ * @param remedy the recommended action
+ */
+public record RecordedProblem(
+        String kind, String summary, long age, long call, List<String> links, List<String> chain, String remedy) {
+    private static final int MOST_LINES = 10;
+
+    /** Copies. */
+    public RecordedProblem {
+        links = List.copyOf(links);
+        chain = List.copyOf(chain);
+    }
+
+    /** Returns the first lines, and the number of the others. */
+    static List<String> listed(List<String> lines) {
+        List<String> listed = new ArrayList<>(lines.subList(0, Math.min(MOST_LINES, lines.size())));
+        if (lines.size() > MOST_LINES) {
+            listed.add("and %d more".formatted(lines.size() - MOST_LINES));
+        }
+        return listed;
+    }
+
+    /** Returns the amount of affected work in words. */
+    static String count(long calls, long operations) {
+        String left = RecordedCalls.count(calls, "call");
+        String right = RecordedCalls.count(operations, "operation");
+        return calls == 0 ? right : operations == 0 ? left : left + " and " + right;
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A recording names what keeps work from advancing, with or without calls. */
+@Timeout(120)
+class RecordedProblemsTest {
+    private static final long MEMORY = 64 << 10;
+
+    private final RandomWork work = new RandomWork(7, MEMORY);
+    private final DeviceQueue queue = work.queues.getFirst();
+    private final TimelineSemaphore upload = TimelineSemaphore.create(0);
+    private final TimelineSemaphore copied = TimelineSemaphore.create(0);
+    private final List<Buffer> buffers = new ArrayList<>();
+    private FlightRecorder recorder;
+
+    @BeforeEach
+    void open() throws IOException {
+        recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now);
+        upload.setName("upload-finished");
+    }
+
+    @AfterEach
+    void close() {
+        recorder.close();
+        buffers.forEach(Buffer::close);
+        work.close();
+        upload.close();
+        copied.close();
+    }
+
+    private List<RecordedProblem> problems() {
+        return new Explanation(new OperationGraph(recorder.recording())).problems();
+    }
+
+    @Test
+    void anOperationWithoutACallHangsOnTheSignalThatIsMissing() {
+        queue.barrier(Fence.at(upload, 3), Fence.at(copied, 1), 0);
+        work.clock.runUntil(work.clock.now() + 2_000_000_000L);
+        queue.barrier(Fence.at(copied, 1), null, 0);
+        work.run(30);
+        work.clock.runUntil(work.clock.now() + 3_000_000_000L);
+        assertThat(problems()).singleElement().satisfies(each -> {
+            assertThat(each.kind()).isEqualTo("unsignalled-fence");
+            assertThat(each.summary())
+                    .contains(
+                            "timeline " + upload.id() + " 'upload-finished' at 3",
+                            "waiting for the signal: 2 operations");
+            assertThat(each.age()).isGreaterThanOrEqualTo(5_000_000_000L);
+            assertThat(each.call()).isZero();
+            assertThat(each.links()).hasSize(4);
+            assertThat(each.links().get(0)).contains("barrier on v0/0");
+            assertThat(each.links().get(1)).isEqualTo("timeline " + copied.id() + " at 1");
+            assertThat(each.links().get(2)).contains("barrier on v0/0");
+            assertThat(each.links().get(3)).isEqualTo("timeline " + upload.id() + " 'upload-finished' at 3");
+            assertThat(each.chain()).hasSize(2).allMatch(line -> line.contains(", has waited "));
+            assertThat(each.remedy()).startsWith("signal the timeline");
+        });
+        upload.signal(3);
+        work.clock.runUntilIdle();
+        assertThat(problems()).isEmpty();
+    }
+
+    @Test
+    void manyThatWaitForTheSameAreOneProblemAndTheOldestIsFirst() {
+        for (int i = 0; i < 30; i++) {
+            queue.barrier(Fence.at(upload, 1), null, 0);
+        }
+        work.clock.runUntil(work.clock.now() + 1_000);
+        queue.barrier(Fence.at(copied, 1), null, 0);
+        assertThat(problems()).hasSize(2);
+        assertThat(problems().getFirst().summary())
+                .contains("'upload-finished' at 1; waiting for the signal: 30 operations");
+        assertThat(problems().getFirst().chain()).hasSize(11).last().isEqualTo("and 20 more");
+        upload.signal(1);
+        copied.signal(1);
+    }
+
+    @Test
+    void aRequestThatWaitsForMemoryNamesItsHolders() {
+        Fence first = Fence.at(upload, 1);
+        buffers.add(queue.alloca(null, first, BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
+        work.clock.runUntilIdle();
+        assertThat(problems()).isEmpty();
+        buffers.add(queue.alloca(null, Fence.at(copied, 1), BufferParams.DEFAULT, MEMORY / 2, 0));
+        work.clock.runUntil(work.clock.now() + 4_000_000_000L);
+        assertThat(problems()).singleElement().satisfies(each -> {
+            assertThat(each.kind()).isEqualTo("memory-shortage");
+            assertThat(each.summary())
+                    .contains(
+                            "waiting for 32768 bytes of memory: 1 operation;",
+                            "no program with 49152 bytes in 1 block");
+            assertThat(each.age()).isEqualTo(4_000_000_000L);
+            assertThat(each.links()).isEmpty();
+            assertThat(each.chain()).singleElement().asString().contains("alloca on v0/0", "for 32768 bytes");
+        });
+        queue.dealloca(first, null, buffers.getFirst(), 0);
+        work.clock.runUntilIdle();
+        assertThat(problems()).isEmpty();
+    }
+}

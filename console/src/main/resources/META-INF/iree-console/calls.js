@@ -4,7 +4,8 @@ import { DataError, readText } from "./data.js";
 import { PARTS, Trace } from "./model/trace.js";
 import { fill, h, setText } from "./view/dom.js";
 import { count, plural, time } from "./view/format.js";
-import { CallPanel, TableOfFunctions, HangCards } from "./view/call-panels.js";
+import { CallPanel, TableOfFunctions } from "./view/call-panels.js";
+import { RecordedProblemCards } from "./view/problem-cards.js";
 import { TraceMap } from "./view/trace-map.js";
 import { TraceTracks } from "./view/trace-tracks.js";
 
@@ -44,7 +45,7 @@ export class Calls {
         h(
           "div.column.wide",
           {},
-          card("Operations over time", "drag to measure, Ctrl and the wheel zoom", tracks, map, this.measure, h("ul.legend.plain", { "aria-label": "Legend of the bars" }, PARTS.slice(0, 4).map(key), h("li.key", {}, h("span.swatch.open-bar"), "not known to have ended"))),
+          card("Operations over time", "drag to measure, Ctrl and the wheel zoom", tracks, map, this.measure, h("ul.legend.plain", { "aria-label": "Legend of the bars" }, PARTS.slice(0, 4).map(key), h("li.key", {}, h("span.swatch.open-bar"), "not ended"), h("li.key", {}, h("span.swatch.unknown-bar"), "ended or not: records are missing"))),
           card("By function", "each moment of a call belongs to one part", functions, h("ul.legend.plain", { "aria-label": "Legend of the parts" }, PARTS.map(key))),
         ),
         h("div.column", {}, card("Call", "", call)),
@@ -59,7 +60,7 @@ export class Calls {
     this.map = new TraceMap(map, (at) => this.tracks.look(at - (this.tracks.to - this.tracks.from) / 2, this.tracks.to - this.tracks.from));
     this.functions = new TableOfFunctions(functions, { select });
     this.call = new CallPanel(call, { lookAt: (op) => this.tracks.lookAt(op) });
-    this.cards = new HangCards(cards, { select });
+    this.cards = new RecordedProblemCards(cards, (problem) => this.#showCall(problem));
   }
 
   /** Takes a recording, when the view is opened for the first time. */
@@ -102,15 +103,16 @@ export class Calls {
   /** @param {Trace} trace */
   #show(trace) {
     this.trace = trace;
-    const left = trace.leftOut > 0 ? ` ${plural(trace.leftOut, "older operation")} left out.` : "";
+    const open = trace.openLeftOut > 0 ? `, of which ${count(trace.openLeftOut)} had not ended` : "";
+    const left = trace.leftOut > 0 ? ` ${plural(trace.leftOut, "more operation")} left out${open}.` : "";
     setText(
       this.about,
-      `${trace.start === "" ? "A recording" : `Recorded from ${trace.start.slice(0, 19).replace("T", " ")} UTC on`}: ${plural(trace.operations.length, "operation")} of ${plural(trace.calls.length, "call")}${trace.hasEnds ? ` over ${time("ns", trace.to - trace.from)}` : ""}.${left}${trace.caveat === "" ? "" : ` ${trace.caveat[0].toUpperCase()}${trace.caveat.slice(1)}.`}`,
+      `${trace.start === "" ? "A recording" : `Recorded from ${trace.start.slice(0, 19).replace("T", " ")} UTC on`}: ${plural(trace.operations.length, "operation")} of ${plural(trace.calls.length, "call")}${trace.operations.length > 0 ? ` over ${time("ns", trace.to - trace.from)}` : ""}.${left}${trace.caveat === "" ? "" : ` ${trace.caveat[0].toUpperCase()}${trace.caveat.slice(1)}.`}`,
     );
     this.#showTracks();
     this.map.show(trace);
     this.functions.show(trace);
-    this.cards.show(trace);
+    this.cards.show(trace.problems);
     this.select(null);
     this.#clearMeasure();
     this.#search();
@@ -127,6 +129,12 @@ export class Calls {
     this.tracks.select(call, new Set(path));
     this.call.show(call, path, this.trace.from);
     this.page.say(call ? `call ${call.number} of ${call.function}` : "nothing selected");
+  }
+
+  /** A button that selects the call of a problem; none for a problem without a call in the trace. */
+  #showCall({ call: number }) {
+    const call = this.trace?.callByNumber.get(number);
+    return call && h("button.quiet.small", { type: "button", onclick: () => this.select(call) }, "Show the call");
   }
 
   #measured(from, to) {

@@ -1,7 +1,8 @@
 // @ts-check
 // Where the time of calls went, as the flight recorder explains it: operations with the parts of their times, calls,
-// and what holds back the calls in progress. Nothing is computed here that the recorder can say.
+// and the problems. Nothing is computed here that the recorder can say.
 import { mostOverTime } from "./most.js";
+import { problemsOf } from "./problems.js";
 import { firstIndex } from "./search.js";
 
 /** What an operation does, in this order; a call is also on the host, while none of its operations is under way. */
@@ -14,8 +15,9 @@ export const PARTS = [
 ];
 
 const FORMAT = "iree4j trace 1";
-const MOST = { operations: 100_000, names: 100_000, text: 10_000, remark: 300, inProgress: 100, waits: 64, tracks: 200, rows: 64, links: 20 };
+const MOST = { operations: 100_000, names: 100_000, text: 10_000, remark: 300, tracks: 200, rows: 64 };
 const ENDED = 0;
+const OPEN = 1; // otherwise the end is not known: the records are missing
 /** What is known of a dispatch; the first three have times. */
 const STATES = ["", "failed", "stopped before its end", "not run", "not ended", "the device does not report its time", "not known: records overwritten"];
 const TIMED = 3;
@@ -25,9 +27,9 @@ const REASONS = ["when it was submitted", "after a signal", "behind another in i
 /** Whether a parsed text is a trace. */
 export const isTrace = (given) => given?.format === FORMAT;
 
-/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, after: Operation | null, ready: number, reason: string, remark: string, waits: any[], row: number, dispatches: Dispatch[]}} Operation */
+/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, isOpen: boolean, after: Operation | null, ready: number, reason: string, remark: string, row: number, dispatches: Dispatch[]}} Operation */
 /** @typedef {{export: string, workgroups: string, begin: number, duration: number, share: number | null, workers: number, isTimed: boolean, state: string}} Dispatch */
-/** @typedef {{number: number, function: string, start: number, end: number, parts: number[], hasEnded: boolean, operations: Operation[]}} Call */
+/** @typedef {{number: number, function: string, start: number, end: number, parts: number[], hasEnded: boolean, isOpen: boolean, operations: Operation[]}} Call */
 
 export class Trace {
   /**
@@ -37,21 +39,26 @@ export class Trace {
   constructor(given) {
     const names = texts(given.names, "names");
     const named = (index) => names[index] ?? "";
-    const ops = columns(given.operations, "operations", ["number", "name", "queue", "thread", "call", "function", "submitted", "waiting", "memory", "queued", "running", "ended", "after", "ready", "reason"]);
+    const ops = columns(given.operations, "operations", ["number", "name", "queue", "thread", "call", "function", "submitted", "waiting", "memory", "queued", "running", "ended", "known", "after", "ready", "reason"]);
     const calls = columns(given.calls, "calls", ["number", "function", "begin", "end", "waiting", "memory", "queued", "running", "host", "ended"]);
     this.start = String(given.start ?? "");
     this.caveat = String(given.caveat ?? "");
     this.leftOut = Number(given.leftOut ?? 0);
+    this.openLeftOut = Number(given.openLeftOut ?? 0); // of these
+    this.problems = problemsOf(given.problems);
+    const until = Number(given.until ?? 0); // when the recording was taken
     const remarks = given.remarks ?? {};
     /** @type {Operation[]} in the order of submission */
     this.operations = ops.number.map((number, i) => {
       const parts = [ops.waiting[i], ops.memory[i], ops.queued[i], ops.running[i]];
       const hasEnded = ops.ended[i] === ENDED;
+      const isOpen = ops.ended[i] === OPEN;
       const start = ops.submitted[i];
+      const end = hasEnded ? start + sum(parts) : isOpen ? until : ops.known[i];
       return {
         number, name: named(ops.name[i]), queue: named(ops.queue[i]), thread: ops.thread[i], call: ops.call[i], function: named(ops.function[i]),
-        start, parts, end: start + sum(parts), hasEnded, after: null, ready: ops.ready[i],
-        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number]?.text ?? "").slice(0, MOST.remark), waits: pointsOf(remarks[number]?.waits), row: 0, dispatches: [],
+        start, parts, end: Math.max(start, end), hasEnded, isOpen, after: null, ready: ops.ready[i],
+        reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number] ?? "").slice(0, MOST.remark), row: 0, dispatches: [],
       };
     });
     this.byNumber = new Map(this.operations.map((op) => [op.number, op]));
@@ -61,20 +68,13 @@ export class Trace {
     /** @type {Call[]} */
     this.calls = calls.number.map((number, i) => ({
       number, function: named(calls.function[i]), start: calls.begin[i], end: calls.end[i],
-      parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, operations: ofCalls.get(number) ?? [],
+      parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, isOpen: calls.ended[i] === OPEN, operations: ofCalls.get(number) ?? [],
     }));
     this.callByNumber = new Map(this.calls.map((call) => [call.number, call]));
-    this.inProgress = (Array.isArray(given.inProgress) ? given.inProgress : []).slice(0, MOST.inProgress).map((each) => each ?? {}).map((each) => ({
-      call: Number(each.call), program: String(each.program), function: String(each.function), state: String(each.state), age: Number(each.age), waits: pointsOf(each.waits),
-    }));
     // What hangs may have been submitted long before; it is drawn from the beginning.
     const ended = this.operations.filter((op) => op.hasEnded);
-    this.hasEnds = ended.length > 0;
-    this.from = this.operations.length === 0 ? 0 : least(this.hasEnds ? ended : this.operations, (op) => op.start);
-    this.to = Math.max(this.from + 1, most(this.operations, (op) => op.end));
-    for (const op of this.operations) {
-      if (!op.hasEnded && op.end <= op.start) op.end = this.to;
-    }
+    this.from = this.operations.length === 0 ? 0 : least(ended.length > 0 ? ended : this.operations, (op) => op.start);
+    this.to = Math.max(this.from + 1, until, most(this.operations, (op) => op.end));
   }
 
   /** Gives the sampled operations their dispatches. */
@@ -173,29 +173,6 @@ export class Trace {
     return mostOverTime(spans, times, 1)[0].values;
   }
 
-  /**
-   * How a call in progress hangs on a signal: the points and operations in between, the last the missing signal.
-   *
-   * @returns {{text: string, missing?: boolean}[]} empty where no signal is known to be missing
-   */
-  chainOf(open) {
-    const seen = new Set();
-    const follow = (waits, links) => {
-      const missing = waits.find((each) => each.signaller === 0);
-      if (missing) return [{ text: missing.point, missing: true }];
-      for (const { point, signaller } of links < MOST.links ? waits : []) {
-        const op = this.byNumber.get(signaller);
-        if (!op || seen.has(op)) continue;
-        seen.add(op);
-        const rest = follow(op.waits, links + 1);
-        if (rest.length > 0) return [{ text: point }, { text: `${op.name} #${op.number} on ${op.queue}` }, ...rest];
-      }
-      return [];
-    };
-    const links = follow(open.waits, 0);
-    return links.length === 0 ? [] : [{ text: `call ${open.call} of ${open.function}` }, ...links];
-  }
-
   /** The first operation of a track that may be in sight from a time on. */
   static firstOf(track, from) {
     return firstIndex(track.operations.length, (i) => track.operations[i].start >= from - track.longest);
@@ -210,8 +187,6 @@ const sum = (all) => all.reduce((total, each) => total + each, 0);
 const most = (all, of) => all.reduce((found, each) => Math.max(found, of(each)), -Infinity);
 
 const least = (all, of) => all.reduce((found, each) => Math.min(found, of(each)), Infinity);
-
-const pointsOf = (waits) => (Array.isArray(waits) ? waits : []).slice(0, MOST.waits).map((each) => ({ point: String(each?.point).slice(0, MOST.remark), signaller: Number(each?.signaller ?? 0) }));
 
 function texts(given, what) {
   if (!Array.isArray(given) || given.length > MOST.names) throw new Error(`'${what}' is not a list of at most ${MOST.names} texts`);

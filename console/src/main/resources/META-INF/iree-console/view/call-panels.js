@@ -1,15 +1,14 @@
 // @ts-check
-// What is said about calls: by function, the selected one, and those in progress.
+// What is said about calls: by function, and of the selected one.
 import { PARTS, duration } from "../model/trace.js";
 import { fill, h } from "./dom.js";
-import { count, plural, span, time } from "./format.js";
+import { count, plural, time } from "./format.js";
 import { describe, dispatchText } from "./trace-tracks.js";
 
 const SLOWEST = 5;
 const MOST_FUNCTIONS = 50;
 const MOST_OPERATIONS = 40;
 const MOST_DISPATCHES = 40;
-const MOST_CARDS = 8;
 
 /** The parts of a time, side by side. */
 function partsBar(parts) {
@@ -96,37 +95,6 @@ export class CallPanel {
       h("h3", {}, plural(call.operations.length, "operation")),
       h("ul.plain.path", {}, own.map((op) => h("li", {}, button(op, `#${count(op.number)}`), ` ${describe(op).replace(/^\S+ #\S+ /, `${op.name} `).replace(`, call ${op.call} of ${op.function}`, "")}`, dispatchList(op)))),
       call.operations.length > own.length && h("p.muted", {}, `and ${plural(call.operations.length - own.length, "more")}`),
-    );
-  }
-}
-
-/** A card for each call in progress that waits for a signal, the oldest first. */
-export class HangCards {
-  /** @param {HTMLElement} box @param {{select: (call: any) => void}} actions */
-  constructor(box, actions) {
-    this.box = box;
-    this.actions = actions;
-  }
-
-  show(trace) {
-    const all = trace.inProgress.map((open) => ({ open, links: trace.chainOf(open) })).filter(({ links }) => links.some((link) => link.missing));
-    this.box.hidden = all.length === 0;
-    fill(
-      this.box,
-      all.slice(0, MOST_CARDS).map(({ open, links }) => {
-        const missing = links[links.length - 1];
-        const call = trace.callByNumber.get(open.call);
-        return h(
-          "section.card.problem",
-          { "aria-label": `Call ${open.call} waits for a signal` },
-          h("p.problem-head", {}, h("span.state", { "data-state": "failed" }, "nobody signals"), h("span.number", {}, `for ${span(open.age / 1e9)}`)),
-          h("p", {}, h("strong", {}, `call ${open.call} of ${open.function} of program ${open.program} waits, ${open.state}`)),
-          h("ol.plain.links", { "aria-label": "How the call hangs on the signal" }, links.map(({ text, missing: isMissing }) => h(isMissing ? "li.missing" : "li", {}, text))),
-          h("p", {}, h("span.muted", {}, "What to do: "), `find who was to signal ${missing.text}, and signal it or fail it; or cancel the call.`),
-          call && h("p", {}, h("button.quiet.small", { type: "button", onclick: () => this.actions.select(call) }, "Show the call")),
-        );
-      }),
-      all.length > MOST_CARDS && h("p.muted", {}, `and ${plural(all.length - MOST_CARDS, "more call")}`),
     );
   }
 }

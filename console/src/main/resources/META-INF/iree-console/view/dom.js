@@ -3,7 +3,7 @@
 import { hueOf } from "../model/colours.js";
 
 // As registered colours, they can be read in the theme that is shown.
-for (const name of ["line", "text", "muted", "bad", "bad-soft", "warn", "warn-soft", "accent", "card", "stripe", "block-reserved", "block-dying", "block-reusable", "block-fresh", "line-strong", "part-waiting", "part-memory", "part-queued", "part-running", "part-host"]) {
+for (const name of ["line", "text", "muted", "bad", "bad-soft", "warn", "warn-soft", "accent", "card", "stripe", "block-reserved", "block-dying", "block-reusable", "block-fresh", "line-strong", "part-unknown", "part-waiting", "part-memory", "part-queued", "part-running", "part-host"]) {
   CSS.registerProperty({ name: `--${name}`, syntax: "<color>", inherits: true, initialValue: "transparent" });
 }
 

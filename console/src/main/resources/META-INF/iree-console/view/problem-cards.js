@@ -1,5 +1,6 @@
 // @ts-check
-// What the watchdog found: a card for each root, with how work hangs on it, its age and what to do.
+// Problems: a card for each root, with how work hangs on the root, the age and what to do. The watchdog finds the
+// problems of the running system, the recorder those of a recording.
 import { chainTo, namesOf, timelineNamed, waitersOf } from "../model/wait-chain.js";
 import { fill, h, setText } from "./dom.js";
 import { seconds, span } from "./format.js";
@@ -26,19 +27,43 @@ export class ProblemCards {
     fill(this.box, cards.map(({ problem, links }, i) => this.#card(problem, links, this.ages[i])));
   }
 
-  #card({ kind, subject, summary, chain, remedy }, links, age) {
-    const key = `${kind} ${subject}`;
-    const details = h("details", { open: this.open.has(key), ontoggle: () => this.open[details.open ? "add" : "delete"](key) }, h("summary", {}, "Affected work"), h("ul.plain", {}, chain.map((line) => h("li", {}, line))));
-    return h(
-      "section.card.problem",
-      { "aria-label": `Problem: ${summary}` },
-      h("p.problem-head", {}, h("span.state", { "data-state": "failed" }, kind.replaceAll("-", " ")), age),
-      h("p", {}, h("strong", {}, summary)),
-      links.length > 0 && h("ol.plain.links", { "aria-label": "How work hangs on it" }, links.map(({ text, missing }) => h(missing ? "li.missing" : "li", {}, text))),
-      h("p", {}, h("span.muted", {}, "What to do: "), remedy),
-      chain.length > 0 && details,
+  #card(problem, links, age) {
+    const key = `${problem.kind} ${problem.subject}`;
+    const details = affected(problem, { open: this.open.has(key), ontoggle: () => this.open[details.open ? "add" : "delete"](key) });
+    return card(problem, links, age, problem.chain.length > 0 && details);
+  }
+}
+
+/** The problems at the end of a recording. */
+export class RecordedProblemCards {
+  /** @param {HTMLElement} box @param {(problem: import("../model/problems.js").Problem) => any} [action] makes the last line of a card */
+  constructor(box, action = () => null) {
+    this.box = box;
+    this.action = action;
+  }
+
+  /** @param {import("../model/problems.js").Problem[]} problems */
+  show(problems) {
+    this.box.hidden = problems.length === 0;
+    fill(
+      this.box,
+      problems.map((problem) => card(problem, problem.links, h("span.number", {}, `for ${span(problem.seconds)}`), problem.chain.length > 0 && affected(problem), this.action(problem))),
     );
   }
+}
+
+const affected = ({ chain }, attributes = {}) => h("details", attributes, h("summary", {}, "Affected work"), h("ul.plain", {}, chain.map((line) => h("li", {}, line))));
+
+function card({ kind, summary, remedy }, links, age, ...last) {
+  return h(
+    "section.card.problem",
+    { "aria-label": `Problem: ${summary}` },
+    h("p.problem-head", {}, h("span.state", { "data-state": "failed" }, kind.replaceAll("-", " ")), age),
+    h("p", {}, h("strong", {}, summary)),
+    links.length > 0 && h("ol.plain.links", { "aria-label": "How work hangs on it" }, links.map(({ text, missing }) => h(missing ? "li.missing" : "li", {}, text))),
+    h("p", {}, h("span.muted", {}, "What to do: "), remedy),
+    last,
+  );
 }
 
 const ageOf = (since) => (seconds(since) > 0 ? `for ${span(seconds(since))}` : "");

@@ -72,7 +72,7 @@ export class TraceTracks {
     this.path = path;
     if (call !== null) {
       const from = Math.max(this.trace.from, [...path].reduce((least, op) => Math.min(least, op.start), call.start));
-      const end = call.hasEnded ? call.end : this.trace.to;
+      const end = call.isOpen ? this.trace.to : call.end;
       const room = (end - from) * 0.15 + 100;
       this.look(from - room, end - from + 2 * room);
       this.#scrollTo([...path].at(-1) ?? call.operations[0]);
@@ -140,7 +140,7 @@ export class TraceTracks {
     const pen = penOf(this.canvas, width, height);
     const scroll = this.scroller.scrollTop;
     const parts = PARTS.slice(0, 4).map(({ key }) => styleOf(`--part-${key}`));
-    const colours = { parts, text: styleOf("--text"), bad: styleOf("--bad"), line: styleOf("--line"), muted: styleOf("--muted"), accent: styleOf("--accent"), stripe: styleOf("--stripe") };
+    const colours = { parts, text: styleOf("--text"), bad: styleOf("--bad"), line: styleOf("--line"), muted: styleOf("--muted"), accent: styleOf("--accent"), stripe: styleOf("--stripe"), unknown: styleOf("--part-unknown") };
     this.perNano = width / (this.to - this.from);
     const x = (at) => (at - this.from) * this.perNano;
     pen.font = styleOf("--canvas-font") || "12px sans-serif";
@@ -178,7 +178,10 @@ export class TraceTracks {
     const height = row > 6 ? row - 3 : row;
     const isOfCall = this.call !== null && op.call === this.call.number;
     pen.globalAlpha = this.sought ? (this.sought.has(op) ? 1 : 0.15) : this.call === null || this.path.has(op) ? 1 : isOfCall ? 0.75 : 0.25;
-    if (!op.hasEnded) {
+    if (!op.hasEnded && !op.isOpen) {
+      pen.fillStyle = colours.unknown;
+      pen.fillRect(left, top, right - left, height);
+    } else if (op.isOpen) {
       pen.strokeStyle = colours.bad;
       pen.setLineDash([4, 3]);
       pen.lineWidth = 1.5;

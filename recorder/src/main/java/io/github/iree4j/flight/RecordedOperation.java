@@ -220,6 +220,21 @@ public final class RecordedOperation {
         return over == null ? NEVER : over.time();
     }
 
+    /** Returns the time of the operation's last record. */
+    long lastRecordAt() {
+        long last = Math.max(submittedAt(), began == NEVER ? 0 : began);
+        for (FlightEvent each : new FlightEvent[] {held, issued, completed, over}) {
+            last = each == null ? last : Math.max(last, each.time());
+        }
+        for (FlightEvent each : decided) {
+            last = Math.max(last, each.time());
+        }
+        for (FlightEvent each : waitsOver) {
+            last = Math.max(last, each.time());
+        }
+        return last;
+    }
+
     /**
      * Returns whether the operation ran, with success or not.
      *

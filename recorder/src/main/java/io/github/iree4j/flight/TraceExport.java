@@ -2,7 +2,6 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.RecordedCalls.Call;
 import io.github.iree4j.flight.RecordedCalls.Part;
-import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -14,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A recording as the console's view of calls shows it: the operations with the parts of their times and the operation
- * each began after, the calls with the parts of their times, and the calls in progress. JSON, in columns: an array for
- * each property of the operations and of the calls, since a recording has tens of thousands of both.
+ * each began after, the calls with the parts of their times, and the problems. JSON, in columns: an array for each
+ * property of the operations and of the calls, since a recording has tens of thousands of both.
  *
  * <p>Times are nanoseconds since the earliest exported time, as browsers have 53 bits; durations are nanoseconds.
  */
@@ -23,13 +22,11 @@ final class TraceExport {
     /** The first property of the JSON, by which readers know the format and its version. */
     static final String FORMAT = "iree4j trace 1";
 
-    /** The most operations, the latest: more stall a browser. */
+    /** The most operations: more stall a browser. */
     static final int MOST = 50_000;
 
     /** The most dispatches, of the latest operations. */
     static final int MOST_DISPATCHES = 50_000;
-
-    private static final int MOST_IN_PROGRESS = 100;
 
     private final OperationGraph graph;
     private final Explanation explanation;
@@ -44,7 +41,7 @@ final class TraceExport {
     /**
      * Creates an export.
      *
-     * @param most the most operations; besides, all operations that are not known to have ended
+     * @param most the most operations
      */
     TraceExport(OperationGraph graph, int most) {
         this.graph = graph;
@@ -78,12 +75,19 @@ final class TraceExport {
                 .toList();
         long origin = rows.stream().mapToLong(Row::begin).min().orElse(0);
         FlightRecording.Header header = graph.recording().header();
+        long openLeftOut = explanation.open().stream()
+                .filter(each -> !exported.contains(each.number()))
+                .count();
         text.append("{\"format\":\"")
                 .append(FORMAT)
                 .append("\",\"start\":\"")
                 .append(header.start().plusNanos(origin))
-                .append("\",\"leftOut\":")
+                .append("\",\"until\":")
+                .append(Math.max(0, header.taken() - origin))
+                .append(",\"leftOut\":")
                 .append(graph.operations().size() - rows.size())
+                .append(",\"openLeftOut\":")
+                .append(openLeftOut)
                 .append(",\"caveat\":");
         JsonText.quote(recorded.caveat(), text);
         text.append(",\n\"operations\":{");
@@ -99,6 +103,7 @@ final class TraceExport {
         column("queued", rows, each -> each.times().queue());
         column("running", rows, each -> each.times().running());
         column("ended", rows, each -> graph.hasEnded(each.operation()).ordinal());
+        column("known", rows, each -> Math.max(each.begin(), each.operation().lastRecordAt()) - origin);
         column("after", rows, this::after);
         column("ready", rows, each -> each.ready() - origin);
         column(
@@ -120,26 +125,27 @@ final class TraceExport {
         dispatches(rows, origin);
         text.append("},\n\"remarks\":{");
         remarks(rows);
-        text.append("},\n\"inProgress\":[");
-        inProgress();
-        text.append("],\n\"names\":[");
-        String separator = "";
-        for (String each : names.keySet()) {
-            text.append(separator);
-            JsonText.quote(each, text);
-            separator = ",";
-        }
-        return text.append("]}\n").toString();
+        text.append("},\n\"problems\":");
+        ProblemsExport.write(explanation.problems(), text);
+        text.append(",\n\"names\":");
+        JsonText.quote(names.keySet(), text);
+        return text.append("}\n").toString();
     }
 
-    /** Returns the latest operations, and before them the operations not known to have ended: others may hang on these. */
+    /**
+     * Returns the oldest operations that have not ended, since others may hang on these, up to half of the rows, and the
+     * latest operations.
+     */
     private List<Row> rows() {
+        Set<RecordedOperation> chosen = new HashSet<>();
+        explanation.open().stream().limit(most / 2).forEach(chosen::add);
         List<RecordedOperation> all = graph.operations();
-        int latest = Math.max(0, all.size() - most);
+        for (int i = all.size() - 1; i >= 0 && chosen.size() < most; i--) {
+            chosen.add(all.get(i));
+        }
         List<Row> rows = new ArrayList<>();
-        for (int i = 0; i < all.size(); i++) {
-            RecordedOperation each = all.get(i);
-            if (i >= latest || graph.hasEnded(each) != Known.YES) {
+        for (RecordedOperation each : all) {
+            if (chosen.contains(each)) {
                 long begin = Math.min(each.submittedAt(), graph.end(each));
                 rows.add(new Row(each, begin, explanation.times(each), graph.decisive(each)));
             }
@@ -197,45 +203,15 @@ final class TraceExport {
     private void remarks(List<Row> rows) {
         String separator = "";
         for (Row row : rows) {
-            RecordedOperation each = row.operation();
-            String remark = explanation.remark(each);
+            String remark = explanation.remark(row.operation());
             if (!remark.isEmpty()) {
-                text.append(separator).append("\n\"").append(each.number()).append("\":{\"text\":");
+                text.append(separator)
+                        .append("\n\"")
+                        .append(row.operation().number())
+                        .append("\":");
                 JsonText.quote(remark, text);
-                waits(graph.hasEnded(each) == Known.YES ? List.of() : explanation.awaited(each));
                 separator = ",";
             }
-        }
-    }
-
-    /** Writes the points awaited, each with the number of the operation to signal the point, 0 for nobody in the recording, and closes the object. */
-    private void waits(List<OpenCalls.Awaited> points) {
-        text.append(",\"waits\":[");
-        String separator = "";
-        for (OpenCalls.Awaited each : points) {
-            text.append(separator).append("{\"point\":");
-            JsonText.quote(each.point(), text);
-            text.append(",\"signaller\":")
-                    .append(each.signaller() == null ? 0 : each.signaller().number())
-                    .append('}');
-            separator = ",";
-        }
-        text.append("]}");
-    }
-
-    private void inProgress() {
-        String separator = "";
-        for (OpenCalls.Waiting each : explanation.inProgress(MOST_IN_PROGRESS)) {
-            text.append(separator).append("\n{\"call\":");
-            separator = ",";
-            text.append(each.call().call()).append(",\"program\":");
-            JsonText.quote(each.call().program(), text);
-            text.append(",\"function\":");
-            JsonText.quote(each.call().function(), text);
-            text.append(",\"state\":");
-            JsonText.quote(OpenCalls.state(each.call()), text);
-            text.append(",\"age\":").append(each.call().age());
-            waits(each.waits());
         }
     }
 }

@@ -10,6 +10,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.RecordedCalls.Part;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
@@ -73,7 +74,7 @@ class TraceExportTest {
             OperationGraph graph = new OperationGraph(FlightRecorderTest.record(seed, 60));
             Explanation explanation = new Explanation(graph);
             Map<String, long[]> columns = columns(json(graph), "operations");
-            assertThat(columns).hasSize(15);
+            assertThat(columns).hasSize(16);
             assertThat(columns.values())
                     .allMatch(each -> each.length == graph.operations().size());
             long origin = origin(graph);
@@ -184,15 +185,15 @@ class TraceExportTest {
         String json = json(graphOfCalls());
         assertThat(json)
                 .startsWith("{\"format\":\"iree4j trace 1\",")
-                .contains("\"program\":\"add\",\"function\":\"module.add\"")
-                .containsPattern("\"point\":\"timeline \\d+ 'upload \\\\\"finished\\\\\"' at 1\",\"signaller\":0");
+                .containsPattern("\"links\":\\[\"call \\d+ of module.add of program 'add', [^]]*"
+                        + "\"timeline \\d+ 'upload \\\\\"finished\\\\\"' at 1\"]");
     }
 
     /** What hangs is old, and others hang on it. */
     @Test
-    void theLatestOperationsAreExportedAndBesidesThoseThatHaveNotEnded() throws IOException {
+    void theLatestOperationsAreExportedAndBesidesTheOldestThatHaveNotEnded() throws IOException {
         OperationGraph graph = graphOfCalls();
-        String json = new TraceExport(graph, 4).json();
+        String json = new TraceExport(graph, 6).json();
         List<RecordedOperation> all = graph.operations();
         List<Long> expected = all.stream()
                 .filter(each -> graph.hasEnded(each) != Known.YES || all.indexOf(each) >= all.size() - 4)
@@ -201,8 +202,76 @@ class TraceExportTest {
         assertThat(expected).hasSize(6);
         assertThat(columns(json, "operations").get("number"))
                 .containsExactly(expected.stream().mapToLong(Long::longValue).toArray());
-        assertThat(json).contains("\"leftOut\":" + (all.size() - 6) + ",");
+        assertThat(json).contains("\"leftOut\":" + (all.size() - 6) + ",\"openLeftOut\":0,");
         assertThat(columns(json, "calls").get("number")).hasSizeBetween(2, 3);
+    }
+
+    @Test
+    void theExportIsBoundedHoweverManyOperationsHaveNotEnded() throws IOException {
+        try (RandomWork work = new RandomWork(SEED, 64 << 10);
+                TimelineSemaphore never = TimelineSemaphore.create(0);
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+            for (int i = 0; i < 60; i++) {
+                work.queues.getFirst().barrier(Fence.at(never, 1), null, 0);
+            }
+            for (int i = 0; i < 60; i++) {
+                work.queues.getFirst().barrier(null, null, 0);
+            }
+            work.clock.runUntilIdle();
+            OperationGraph graph = new OperationGraph(recorder.recording());
+            String json = new TraceExport(graph, 20).json();
+            long[] numbers = columns(json, "operations").get("number");
+            List<RecordedOperation> all = graph.operations();
+            assertThat(numbers)
+                    .hasSize(20)
+                    .contains(all.getFirst().number(), all.getLast().number());
+            assertThat(columns(json, "operations").get("ended"))
+                    .as("the oldest that hang, and the latest")
+                    .containsExactly(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            assertThat(json).contains("\"leftOut\":100,\"openLeftOut\":50,");
+        }
+    }
+
+    /** A call that hangs for minutes is not a sliver at the edge of milliseconds of work. */
+    @Test
+    void timeLastsUntilTheRecordingWasTaken() throws IOException {
+        try (RandomWork work = new RandomWork(SEED, 64 << 10);
+                TimelineSemaphore never = TimelineSemaphore.create(0);
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+            work.queues.getFirst().barrier(Fence.at(never, 1), null, 0);
+            work.run(20);
+            long ended = work.clock.now();
+            work.clock.runUntil(work.clock.now() + 60_000_000_000L);
+            String json = json(new OperationGraph(recorder.recording()));
+            Matcher until = Pattern.compile("\"until\":(\\d+),").matcher(json);
+            assertThat(until.find()).isTrue();
+            assertThat(Long.parseLong(until.group(1))).isGreaterThan(ended).isGreaterThanOrEqualTo(60_000_000_000L);
+        }
+    }
+
+    /** What is not known to have ended is drawn as far as its records go. */
+    @Test
+    void operationsHaveTheTimesOfTheirLastRecords() throws IOException {
+        OperationGraph graph = new OperationGraph(FlightRecorderTest.record(SEED, 60));
+        long[] known = columns(json(graph), "operations").get("known");
+        Map<Long, Long> last = new HashMap<>();
+        for (FlightEvent each : graph.recording().events()) {
+            switch (each) {
+                case FlightEvent.Submitted e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.Decided e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.WaitOver e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.Held e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.Issued e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.Began e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.Completed e -> last.merge(e.operation(), e.time(), Math::max);
+                case FlightEvent.Over e -> last.merge(e.operation(), e.time(), Math::max);
+                default -> {} // of memory
+            }
+        }
+        for (int row = 0; row < known.length; row++) {
+            RecordedOperation operation = graph.operations().get(row);
+            assertThat(known[row] + origin(graph)).as("%s", operation).isEqualTo(last.get(operation.number()));
+        }
     }
 
     @Test

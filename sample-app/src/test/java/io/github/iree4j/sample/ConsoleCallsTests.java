@@ -155,9 +155,9 @@ class ConsoleCallsTests extends ConsoleTests {
                     .after(never)
                     .invokeAsync();
             openCalls();
-            browser.until("window.ireeConsole.calls.trace.inProgress.length > 0");
+            browser.until("window.ireeConsole.calls.trace.problems.length > 0");
             assertThat(texts("#calls-problems .problem")).hasSize(1);
-            assertThat(browser.text("#calls-problems")).contains("nobody signals", "digits", "What to do:");
+            assertThat(browser.text("#calls-problems")).contains("unsignalled fence", "digits", "What to do:");
             assertThat(texts("#calls-problems .missing"))
                     .singleElement()
                     .asString()
@@ -212,8 +212,8 @@ class ConsoleCallsTests extends ConsoleTests {
                 (() => {
                   const columns = (keys) => Object.fromEntries(keys.map((key) => [key, []]));
                   window.ireeConsole.explore.dialog.actions.trace({
-                    format: 'iree4j trace 1', names: [], remarks: null, inProgress: [null],
-                    operations: columns(['number', 'name', 'queue', 'thread', 'call', 'function', 'submitted', 'waiting', 'memory', 'queued', 'running', 'ended', 'after', 'ready', 'reason']),
+                    format: 'iree4j trace 1', names: [], remarks: null, problems: [null],
+                    operations: columns(['number', 'name', 'queue', 'thread', 'call', 'function', 'submitted', 'waiting', 'memory', 'queued', 'running', 'ended', 'known', 'after', 'ready', 'reason']),
                     calls: columns(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended']),
                   });
                 })()""");
@@ -262,30 +262,30 @@ class ConsoleCallsTests extends ConsoleTests {
 
     /** The recorder computes times; the page sums, ranks, and follows. */
     @Test
-    void sumsRanksPathsAndChainsFollowFromTheTrace() {
+    void sumsRanksAndPathsFollowFromTheTrace() {
         openAddress("");
         assertThat(browser.await("""
                         await (async () => {
                           const { Trace } = await import('./model/trace.js');
                           const trace = new Trace({
-                            format: 'iree4j trace 1', start: '', leftOut: 0, caveat: '', names: ['fill', 'q', 'f', 'g'], remarks: { 4: { text: 'held back', waits: [{ point: 't at 1', signaller: 0 }] } },
+                            format: 'iree4j trace 1', start: '', until: 300, leftOut: 0, caveat: '', names: ['fill', 'q', 'f', 'g'], remarks: { 4: 'held back' },
                             operations: {
                               number: [1, 2, 3, 4], name: [0, 0, 0, 0], queue: [1, 1, 1, 1], thread: [7, 7, 8, 8], call: [1, 1, 2, 3], function: [2, 2, 2, 3],
                               submitted: [100, 110, 120, 50], waiting: [0, 40, 0, 0], memory: [10, 0, 0, 0], queued: [0, 0, 5, 0], running: [40, 50, 5, 0],
-                              ended: [0, 0, 0, 1], after: [0, 1, 0, 0], ready: [110, 150, 120, 50], reason: [0, 1, 2, -1],
+                              ended: [0, 0, 0, 1], known: [150, 200, 130, 50], after: [0, 1, 0, 0], ready: [110, 150, 120, 50], reason: [0, 1, 2, -1],
                             },
                             calls: { number: [1, 2, 3], function: [2, 2, 3], begin: [100, 120, 50], end: [200, 130, 50], waiting: [0, 0, 0], memory: [10, 0, 0], queued: [0, 5, 0], running: [90, 5, 0], host: [0, 0, 0], ended: [0, 0, 1] },
-                            inProgress: [{ call: 3, program: 'p', function: 'g', state: 'before results', age: 5, waits: [{ point: 'v at 1', signaller: 3 }, { point: 'u at 1', signaller: 4 }] }],
+                            problems: [{ kind: 'unsignalled-fence', summary: 's', age: 5, call: 3, links: ['call 3', 'u at 1', 'fill #4', 't at 1'], chain: [], remedy: 'r' }],
                           });
                           const [f] = trace.functions;
                           const path = trace.pathOf(trace.callByNumber.get(1)).map((op) => op.number).join('>');
                           const { operations, parts } = trace.measure(105, 125);
                           const rows = trace.tracks('queue')[0].operations.map((op) => op.row).join('');
-                          const chain = trace.chainOf(trace.inProgress[0]).map((each) => each.text).join(' < ');
-                          return [f.name, f.count, f.p50, f.p99, f.parts, path, trace.from, trace.to, operations, parts, rows, chain].join('|');
+                          const chain = trace.problems[0].links.map((each) => `${each.text}${each.missing ? '!' : ''}`).join(' < ');
+                          return [f.name, f.count, f.p50, f.p99, f.parts, path, trace.from, trace.to, operations, parts, rows, chain, trace.operations[3].end].join('|');
                         })()"""))
                 .isEqualTo(
-                        "f|2|10|100|0,10,5,95,0|1>2|100|200|4|15,5,5,15|0123|call 3 of g < u at 1 < fill #4 on q < t at 1");
+                        "f|2|10|100|0,10,5,95,0|1>2|100|300|4|15,5,5,15|0123|call 3 < u at 1 < fill #4 < t at 1!|300");
     }
 
     /** The map shows how many run at once, and what runs one after the other does not. */
@@ -308,5 +308,70 @@ class ConsoleCallsTests extends ConsoleTests {
                           const twice = running([...apart, ...apart.map((at) => at + 400)], 1000);
                           return [Math.max(...serial), serial[0], serial[300], serial[599], Math.max(...twice), twice[599]].join();
                         })()""")).isEqualTo("1,1,0,1,2,2");
+    }
+
+    /** What hangs is drawn until then; what may have ended is grey, and no longer than its records say. */
+    @Test
+    void timeEndsWhenTheRecordingWasTakenAndUnknownEndsAreNoHangs() {
+        openAddress("");
+        browser.until("window.ireeConsole?.calls !== undefined");
+        browser.eval("""
+                (() => {
+                  window.ireeConsole.explore.dialog.actions.trace({
+                    format: 'iree4j trace 1', start: '', until: 63_000_000, leftOut: 70, openLeftOut: 20, names: ['fill', 'q', ''], remarks: { 2: 'held back', 3: 'ended or not: the records are missing' },
+                    operations: {
+                      number: [1, 2, 3], name: [0, 0, 0], queue: [1, 1, 1], thread: [7, 7, 7], call: [0, 0, 0], function: [2, 2, 2],
+                      submitted: [0, 100_000, 200_000], waiting: [0, 0, 0], memory: [0, 0, 0], queued: [0, 0, 0], running: [400_000, 0, 0],
+                      ended: [0, 1, 2], known: [400_000, 100_000, 20_000_000], after: [0, 0, 0], ready: [0, 0, 0], reason: [0, -1, -1],
+                    },
+                    calls: Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended'].map((key) => [key, []])),
+                  });
+                })()""");
+        browser.until("document.title.startsWith('Calls')");
+        assertThat(browser.text("#calls-about"))
+                .contains("3 operations of 0 calls over 63 ms")
+                .contains("70 more operations left out, of which 20 had not ended");
+        assertThat(browser.eval("(() => { const { trace } = window.ireeConsole.calls;"
+                        + " return [trace.from, trace.to, ...trace.operations.map((op) => op.end)].join(); })()"))
+                .isEqualTo("0,63000000,400000,63000000,20000000");
+        assertThat(browser.text("#calls-view [aria-label='Legend of the bars']"))
+                .contains("not ended", "ended or not: records are missing");
+        // The colour at a part of the width, in the row of an operation.
+        String colour = "((index, part) => { const { tracks, trace } = window.ireeConsole.calls; tracks.drawNow();"
+                + " const op = trace.operations[index]; const track = tracks.tracks[0]; const scale = devicePixelRatio;"
+                + " const y = (track.top + 4 + (op.row + 0.4) * track.row) * scale; const x = (part * tracks.canvas.width);"
+                + " const copy = new OffscreenCanvas(tracks.canvas.width, tracks.canvas.height).getContext('2d', { willReadFrequently: true });"
+                + " copy.drawImage(tracks.canvas, 0, 0); const here = copy.getImageData(x, y, 1, 1).data.join();"
+                + " copy.fillStyle = getComputedStyle(document.body).getPropertyValue('--part-unknown'); copy.fillRect(0, 0, 1, 1);"
+                + " return here === copy.getImageData(0, 0, 1, 1).data.join() ? 'grey' : 'not grey'; })";
+        assertThat(browser.eval(colour + "(2, 0.2)")).isEqualTo("grey");
+        assertThat(browser.eval(colour + "(2, 0.5)")).isEqualTo("not grey");
+        assertThat(browser.eval(colour + "(1, 0.5)")).isEqualTo("not grey");
+        browser.picture("calls-unknown");
+        browser.assertAccessible("operations whose ends are not known");
+    }
+
+    @Test
+    void anOperationWithoutACallThatHangsIsACard() throws Exception {
+        readDigits(1);
+        try (Timeline timeline = runtime.createTimeline("upload-finished");
+                Fence never = timeline.at(1)) {
+            runtime.device().queue(0).barrier(never, null, 0);
+            openCalls();
+            assertThat(texts("#calls-problems .problem")).hasSize(1);
+            assertThat(texts("#calls-problems .links li"))
+                    .hasSize(2)
+                    .first()
+                    .asString()
+                    .contains("barrier on local/0");
+            assertThat(texts("#calls-problems .missing"))
+                    .singleElement()
+                    .asString()
+                    .contains("'upload-finished' at 1");
+            assertThat(texts("#calls-problems button"))
+                    .as("there is no call to show")
+                    .isEmpty();
+            timeline.semaphore().signal(1);
+        }
     }
 }

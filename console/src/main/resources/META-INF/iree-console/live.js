@@ -1,6 +1,6 @@
 // @ts-check
 // The view of the running system. Polls only while it is in sight, so that it costs nothing otherwise.
-import { DataError, read } from "./data.js";
+import { DataError, read, readText } from "./data.js";
 import { axisColour } from "./model/colours.js";
 import { History } from "./model/history.js";
 import { recordingRun } from "./model/recording.js";
@@ -289,7 +289,9 @@ export class Live {
   async exportRun() {
     if (!this.latest) return;
     try {
-      this.actions.open(this.latest.recording ? await this.#recording() : snapshotRun(this.latest, this.history));
+      const run = this.latest.recording ? await this.#recording() : snapshotRun(this.latest, this.history);
+      const { problems } = this.latest.recording ? JSON.parse(await readText("iree", "/recording/export/problems")) : { problems: [] };
+      this.actions.open({ ...run, problems });
     } catch (error) {
       this.#failed(error);
     }

@@ -3,6 +3,7 @@
 import { decisionNamed } from "./decisions.js";
 import { labMemory } from "./memory.js";
 import { isolated } from "./names.js";
+import { problemsOf } from "./problems.js";
 import { firstIndex } from "./search.js";
 import { eachValue, pairsOf } from "./values.js";
 
@@ -86,6 +87,7 @@ export class Schedule {
     this.isFine = this.unit === "ns" || this.finalTick > MOST_STEPS;
     this.annotations = (scenario.annotations ?? []).map((each) => ({ tick: Number(each.tick), text: String(each.text) }));
     this.violations = (scenario.violations ?? []).map(String);
+    this.problems = problemsOf(scenario.problems);
     /** Whether it was recorded from a running system, or polled from one. */
     this.isRecording = scenario.isRecording === true;
     /** The machine that each class of hardware is on; empty for the one without a name. */

@@ -2,12 +2,16 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
 import java.util.List;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.Keys;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.TestPropertySource;
 
@@ -16,6 +20,9 @@ import org.springframework.test.context.TestPropertySource;
 @DirtiesContext // a process has one recorder
 @TestMethodOrder(OrderAnnotation.class)
 class ConsoleRecordingTests extends ConsoleTests {
+
+    @Autowired
+    private IreeRuntime runtime;
 
     @Test
     void opensWhatWasRecordedUnderLoadInExplore() {
@@ -137,6 +144,26 @@ class ConsoleRecordingTests extends ConsoleTests {
                                 + " 2 calls were in progress, the oldest for 5.0 s: m.f of p, before inputs, waits for upload-finished ≥ 1.]");
     }
 
+    @Test
+    void whatHangsAtTheEndOfARecordingIsACard() throws Exception {
+        readDigits(1);
+        try (Timeline timeline = runtime.createTimeline("upload-finished");
+                Fence never = timeline.at(1)) {
+            runtime.device().queue(0).barrier(never, null, 0);
+            openLive();
+            browser.click("#live-export");
+            browser.until("document.title.startsWith('Explore')");
+            assertThat(browser.text("#explore-problems"))
+                    .contains("unsignalled fence", "'upload-finished' at 1", "What to do:");
+            assertThat(texts("#explore-problems .missing")).hasSize(1);
+            browser.picture("explore-recording-hang");
+            browser.assertAccessible("a recording of a hang");
+            timeline.semaphore().signal(1);
+        }
+        pick("fork-join");
+        assertThat(browser.find("#explore-problems").isDisplayed()).isFalse();
+    }
+
     /** A recorder may have more than a page can show: why nothing moves now is at the end. */
     @Test
     void ofALongRecordingTheLatestRecordsAreRead() {
@@ -146,7 +173,7 @@ class ConsoleRecordingTests extends ConsoleTests {
                   const { fetch } = window;
                   window.asked = [];
                   window.fetch = async (url, options) => {
-                    if (!String(url).includes('/recording')) return fetch(url, options);
+                    if (!String(url).includes('/recording?')) return fetch(url, options);
                     const since = Number(new URL(url, location.href).searchParams.get('since'));
                     window.asked.push(since);
                     const cursor = Math.max(since, Math.min(since + 40_000, 250_000));

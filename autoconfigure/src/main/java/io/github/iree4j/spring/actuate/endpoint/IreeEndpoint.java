@@ -216,7 +216,7 @@ public final class IreeEndpoint {
      *
      * @param part recording
      * @param action export
-     * @param format iree4j for a file readable by {@code bin/iree4j}; perfetto, otlp, scenario or trace
+     * @param format iree4j for a file readable by {@code bin/iree4j}; perfetto, otlp, scenario, trace or problems
      * @return the contents of the file, or null when there is no recorder, or no such format
      * @throws IOException never
      */
@@ -231,6 +231,7 @@ public final class IreeEndpoint {
             case "otlp" -> ExportFormat.OTLP;
             case "scenario" -> ExportFormat.SCENARIO;
             case "trace" -> ExportFormat.TRACE;
+            case "problems" -> ExportFormat.PROBLEMS;
             default -> null;
         };
         reading.lock();

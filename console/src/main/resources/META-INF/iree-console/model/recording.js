@@ -16,8 +16,9 @@ export function recordingRun(pages) {
   const frontier = (entries) => Object.fromEntries(Object.entries(entries ?? {}).filter(([axis]) => axis !== "tainted").map(([axis, epoch]) => [name(axis), epoch]));
   const operations = new Map();
   const reservations = new Map();
-  // Of what is older, the ring has dropped some: an operation without its end would seem to hang.
+  // Some of the older records are missing, so that the others tell half of an operation or a reservation.
   const events = pages.flatMap((page) => page.events).filter((each) => each.number >= last.completeFrom).concat((last.open ?? []).map(({ submitted, values }) => ({ number: last.cursor, time: submitted, kind: "open", values })));
+  const open = new Set((last.open ?? []).map(({ values }) => values.operation));
   const begin = events[0]?.time ?? 0;
   let end = 1;
   for (const { time: recorded, kind, values } of events) {
@@ -34,13 +35,15 @@ export function recordingRun(pages) {
   }
   const machine = namesOfMachines(last.queues);
   const label = labelsOf(last.timelines ?? []);
-  const all = [...operations.values()];
+  // The recorder says which operations had not ended. Of others without an end nothing is known.
+  const isKnown = (op) => op.completedAt !== undefined || op.overAt !== undefined || open.has(op.operation);
+  const all = [...operations.values()].filter(isKnown);
   orderStreams(all, streams);
   boundEnds(all);
   return {
     id: "recording",
     label: `Recording of ${String(first.start).slice(0, 19).replace("T", " ")} UTC`,
-    description: describe(all.length, events[0]?.number ?? 0, last.calls ?? [], label),
+    description: describe(all.length, operations.size - all.length, events[0]?.number ?? 0, last.calls ?? [], label),
     unit: "ns",
     isRecording: true,
     records: { recorder: String(first.start), since: events[0]?.number ?? 0, until: last.cursor },
@@ -142,9 +145,10 @@ function operation(op, label) {
   };
 }
 
-function describe(operations, first, calls, label) {
+function describe(operations, unknown, first, calls, label) {
   const older = first > 0 ? ` What is older than record ${first} is left out.` : "";
-  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${older}${describeCalls(calls, label)}`;
+  const more = unknown > 0 ? ` Left out: ${unknown} of which the recorder does not know the end.` : "";
+  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${older}${more}${describeCalls(calls, label)}`;
 }
 
 /** Names the calls that were in progress, the oldest in full. */

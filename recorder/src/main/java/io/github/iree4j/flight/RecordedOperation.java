@@ -176,6 +176,24 @@ public final class RecordedOperation {
     }
 
     /**
+     * Returns the submission.
+     *
+     * @return as recorded, or as listed when the recording was taken
+     */
+    public FlightEvent.Submitted submission() {
+        return submitted;
+    }
+
+    /**
+     * Returns whether the operation was submitted before the recording began.
+     *
+     * @return UNKNOWN where no time of submission is recorded
+     */
+    public Known before() {
+        return before;
+    }
+
+    /**
      * Returns when the operation was submitted.
      *
      * @return the time; 0 for an operation submitted before the recording began

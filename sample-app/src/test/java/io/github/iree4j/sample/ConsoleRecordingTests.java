@@ -144,6 +144,28 @@ class ConsoleRecordingTests extends ConsoleTests {
                                 + " 2 calls were in progress, the oldest for 5.0 s: m.f of p, before inputs, waits for upload-finished ≥ 1.]");
     }
 
+    /** The recorder says what had not ended; the page does not guess. */
+    @Test
+    void anOperationWithoutAnEndThatTheRecorderDoesNotCallOpenIsLeftOut() {
+        openLive();
+        Object shown = browser.await("""
+                await import(new URL('model/recording.js', document.baseURI)).then(({ recordingRun }) => {
+                  const fill = (operation, value) => ({ operation, queue: 'q', name: 'fill', call: 0, function: '', waits: [], signals: [{ timeline: 1, value }] });
+                  const page = { start: '', cursor: 20, completeFrom: 0, queues: [{ axis: 'q', name: 'local/0', stream: false }], pools: [], events: [
+                    { number: 1, time: 1, kind: 'submitted', values: fill(1, 1) },
+                    { number: 2, time: 2, kind: 'submitted', values: fill(2, 2) },
+                    { number: 3, time: 3, kind: 'submitted', values: fill(3, 3) },
+                    { number: 4, time: 4, kind: 'over', values: { operation: 2, status: 'OK', message: '', frontier: {} } },
+                  ], open: [{ submitted: 1, values: fill(1, 1) }], timelines: [], calls: [] };
+                  const run = recordingRun([page]);
+                  return `${run.ops.map((op) => op.id).join()} ${run.description}`;
+                })""");
+        assertThat(shown)
+                .asString()
+                .startsWith("fill #1,fill #2 ")
+                .contains("Left out: 1 of which the recorder does not know the end.");
+    }
+
     @Test
     void whatHangsAtTheEndOfARecordingIsACard() throws Exception {
         readDigits(1);

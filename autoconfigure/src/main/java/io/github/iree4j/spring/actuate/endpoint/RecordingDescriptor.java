@@ -3,11 +3,14 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.flight.FlightEvent;
 import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.flight.FlightRecording;
+import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.flight.RecordedFrontier;
+import io.github.iree4j.flight.RecordedOperation;
 import io.github.iree4j.flight.RecordedPool;
 import io.github.iree4j.flight.RecordedQueue;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.status.Known;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -82,15 +85,18 @@ public record RecordingDescriptor(
                 .filter(each -> each.sequence() < header.next()) // others are of the moment of the recording
                 .map(RecordingDescriptor::event)
                 .toList();
+        boolean more = events.size() == MOST_EVENTS;
+        OperationGraph graph = new OperationGraph(page);
         return new RecordingDescriptor(
                 header.next(),
                 header.start(),
                 header.completeFrom(),
-                events.size() == MOST_EVENTS,
+                more,
                 page.queues().stream().map(RecordingDescriptor::queue).toList(),
                 page.pools(),
                 events,
-                some(page, FlightEvent.Open.class)
+                graph.operations().stream()
+                        .filter(each -> !more && graph.hasEnded(each) == Known.NO) // else a later page may have the end
                         .map(RecordingDescriptor::open)
                         .toList(),
                 some(page, FlightEvent.Call.class).toList(),
@@ -107,11 +113,11 @@ public record RecordingDescriptor(
         return page.events().stream().filter(kind::isInstance).map(kind::cast);
     }
 
-    private static Open open(FlightEvent.Open operation) {
+    private static Open open(RecordedOperation operation) {
         Map<String, Object> values = new LinkedHashMap<>();
         put(values, operation.submission());
         values.put("before", operation.before().name());
-        return new Open(operation.time(), values);
+        return new Open(operation.submittedAt(), values);
     }
 
     private static Queue queue(RecordedQueue queue) {

@@ -168,6 +168,7 @@ export class Lanes {
       accent: styleOf("--accent"),
       card: styleOf("--card"),
       stripe: styleOf("--stripe"),
+      waiting: styleOf("--line-strong"),
     };
     this.perTick = width / (this.to - this.from);
     const x = (at) => (at - this.from) * this.perTick;
@@ -255,13 +256,13 @@ export class Lanes {
     const begun = state !== "waiting" && state !== "ready";
     pen.fillStyle = colour(state === "running" ? 0.5 : begun ? 0.24 : 0.07);
     if (row < 10 || width < 6) {
-      pen.fillStyle = state === "failed" ? colours.bad : colour(state === "running" ? 0.9 : begun ? 0.55 : 0.2);
+      pen.fillStyle = state === "failed" ? colours.bad : colour(state === "running" ? 0.9 : begun ? 0.55 : state === "ready" ? 0.35 : 0.2);
       pen.fillRect(left, top, width, height);
     } else {
       pen.beginPath();
       pen.roundRect(left, top, width, height, 4);
       pen.fill();
-      pen.strokeStyle = state === "failed" ? colours.bad : colour(begun ? 0.9 : 0.45);
+      pen.strokeStyle = state === "failed" ? colours.bad : state === "waiting" ? colours.waiting : colour(0.9);
       pen.lineWidth = op === this.selected ? 2.5 : 1;
       pen.setLineDash(begun ? [] : [3, 3]);
       pen.stroke();

@@ -10,7 +10,7 @@ const NODE = { width: 124, height: 34 };
 const GAP = { x: 116, y: 30 };
 const ARC = 26; // pixels that a wait rises for each layer that it passes
 const APART = 5; // pixels between the strokes of a wait
-const LETTERS = 17; // that a node has room for
+const LETTERS = { node: 17, gap: 20 }; // that a node has room for, and the gap between two
 const MOST = { drawn: 80, labelled: 12, listed: 200, rise: 78 }; // operations, operations, waits, pixels
 
 const LEFT = decisionNamed("deviceWaits");
@@ -31,6 +31,15 @@ function waitsOf(ways) {
 function outcome(name) {
   const decision = name && decisionNamed(name);
   return decision ? { text: decision.text, dropped: decision.dropped, host: decision === DEFERRED } : { text: "never decided", dropped: false, host: false };
+}
+
+/** A text in lines of so many letters at most, as far as its words allow. */
+function linesOf(text, letters) {
+  return text.split(" ").reduce((lines, word) => {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && last.length + 1 + word.length <= letters) return [...lines.slice(0, -1), `${last} ${word}`];
+    return [...lines, word];
+  }, /** @type {string[]} */ ([]));
 }
 
 export class WaysPicture {
@@ -77,11 +86,11 @@ export class WaysPicture {
     });
     const nodes = schedule.operations.map((op) => {
       const { x, y } = corner(op);
-      const label = op.label.length <= LETTERS ? op.label : `${op.label.slice(0, LETTERS - 1)}…`;
+      const label = op.label.length <= LETTERS.node ? op.label : `${op.label.slice(0, LETTERS.node - 1)}…`;
       return svg("g.way-node", { transform: `translate(${x},${y})` }, svg("title", {}, op.label), svg("rect", { width: NODE.width, height: NODE.height, rx: 7 }), svg("text", { x: NODE.width / 2, y: 21, "text-anchor": "middle" }, label));
     });
     const dropped = waits.filter(({ outcomes }) => outcomes.some((each) => each.dropped)).length;
-    return svg("svg.graph", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${plural(waits.length, "wait")} in three ways, of which ${dropped} dropped in at least one; the table below lists them` }, edges, nodes);
+    return svg("svg.graph", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${plural(waits.length, "wait")} in three ways, of which ${dropped} dropped in at least one; the table below lists them` }, edges.map(({ strokes }) => strokes), nodes, edges.map(({ labels }) => labels));
   }
 
   /** @param {number} arc how far a wait that passes other operations goes around them, downwards */
@@ -104,8 +113,9 @@ export class WaysPicture {
     });
     const reasons = says ? [...new Set(outcomes.filter((each) => each.dropped).map((each) => each.text))] : [];
     const middle = Math.min(...strokes.map(({ y }) => y));
+    const lines = reasons.flatMap((text) => linesOf(text, arc === 0 ? LETTERS.gap : Infinity)).reverse();
     const label = (text, i) => svg("text.way-reason", { x: (x1 + x2) / 2, y: middle - 7 - 11 * i, "text-anchor": "middle" }, text);
-    return svg("g", {}, strokes.map(({ elements }) => elements), reasons.map(label));
+    return { strokes: svg("g", {}, strokes.map(({ elements }) => elements)), labels: svg("g", {}, lines.map(label)) };
   }
 
   #table(ways, waits) {

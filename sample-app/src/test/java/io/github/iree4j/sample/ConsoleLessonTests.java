@@ -117,7 +117,9 @@ class ConsoleLessonTests extends ConsoleTests {
         browser.type("n");
         assertThat(browser.text("#operation-box strong")).isEqualTo("Set up");
         assertThat(browser.eval(between)).as("of the selected one’s past alone").isEqualTo("false,false");
-        assertThat(browser.find("#legend").getText()).contains("released by this operation", "waited for as well");
+        assertThat(browser.find("#legend").getText())
+                .contains("waiting", "ready", "running", "ended", "failed")
+                .contains("released by this operation", "waited for as well");
     }
 
     @Test
@@ -163,7 +165,13 @@ class ConsoleLessonTests extends ConsoleTests {
                 .endsWith("left to the device wait implied by the frontier");
         assertThat(texts(".way-reason"))
                 .containsExactlyInAnyOrder(
-                        "implied by another wait", "implied by the frontier", "implied by the order of its queue");
+                        "implied by another wait", "implied by the frontier", "implied by the order", "of its queue");
+        assertThat(browser.eval("(() => { const boxes = (all) => [...document.querySelectorAll(all)].map((each) =>"
+                        + " each.getBoundingClientRect()); return boxes('.way-reason').filter((text) =>"
+                        + " boxes('.way-node rect').some((node) => text.left < node.right && node.left < text.right"
+                        + " && text.top < node.bottom && node.top < text.bottom)).length; })()"))
+                .as("reasons behind a box")
+                .isEqualTo(0L);
         assertThat(texts(".way-strike.frontiers")).hasSize(3);
         assertThat(texts(".way-strike.events")).as("on one queue").hasSize(1);
         assertThat(browser.eval("document.querySelector('.ways-picture svg').getAttribute('aria-label')"))

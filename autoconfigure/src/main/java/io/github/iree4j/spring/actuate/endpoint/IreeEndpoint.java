@@ -2,10 +2,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.Timeline;
-import io.github.iree4j.flight.ExportFormat;
 import io.github.iree4j.flight.FlightRecorder;
-import io.github.iree4j.flight.FlightRecording;
-import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
@@ -22,8 +19,6 @@ import io.github.iree4j.spring.problems.QueueNames;
 import io.github.iree4j.spring.problems.Signallers;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -44,8 +39,6 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.Resource;
 
 /**
  * {@link Endpoint @Endpoint} showing devices, queues, frontiers, taint, pools, memory, programs, pending work with
@@ -206,43 +199,6 @@ public final class IreeEndpoint {
         reading.lock();
         try {
             return RecordingDescriptor.of(recorder, since);
-        } finally {
-            reading.unlock();
-        }
-    }
-
-    /**
-     * Exports the contents of the flight recorder.
-     *
-     * @param part recording
-     * @param action export
-     * @param format iree4j for a file readable by {@code bin/iree4j}; perfetto, otlp, scenario, trace or problems
-     * @return the contents of the file, or null when there is no recorder, or no such format
-     * @throws IOException never
-     */
-    @ReadOperation(produces = "application/octet-stream")
-    public @Nullable Resource export(@Selector String part, @Selector String action, @Selector String format)
-            throws IOException {
-        if (recorder == null || !part.equals("recording") || !action.equals("export")) {
-            return null;
-        }
-        ExportFormat other = switch (format) {
-            case "perfetto" -> ExportFormat.PERFETTO;
-            case "otlp" -> ExportFormat.OTLP;
-            case "scenario" -> ExportFormat.SCENARIO;
-            case "trace" -> ExportFormat.TRACE;
-            case "problems" -> ExportFormat.PROBLEMS;
-            default -> null;
-        };
-        reading.lock();
-        try {
-            FlightRecording recording = recorder.recording();
-            if (other == null) {
-                return format.equals("iree4j") ? new ByteArrayResource(recording.toBytes()) : null;
-            }
-            ByteArrayOutputStream target = new ByteArrayOutputStream();
-            other.write(new OperationGraph(recording), target);
-            return new ByteArrayResource(target.toByteArray());
         } finally {
             reading.unlock();
         }

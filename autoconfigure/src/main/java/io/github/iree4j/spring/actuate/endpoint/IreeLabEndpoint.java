@@ -17,6 +17,7 @@ import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.http.MediaType;
 
 /**
  * {@link WebEndpoint @WebEndpoint} listing and running the scenarios of the laboratory, on dedicated virtual devices:
@@ -24,8 +25,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * a part of the request.
  *
  * <p>Runs are bounded by the ranges of {@link Scale}, the number of faults and {@value #MOST_OPERATIONS} operations.
- * {@value LabRuns#MOST_RUNS} run at once, regardless of the number of clients, on threads of the endpoint, and
- * {@value LabRuns#MOST_WAITING} wait; others are refused at once. Thread-safe.
+ * {@value #MOST_RUNS} run at once, regardless of the number of clients, on threads of the endpoint, and
+ * {@value #MOST_WAITING} wait; others are refused at once. Thread-safe.
  */
 @WebEndpoint(id = "ireelab", defaultAccess = Access.READ_ONLY)
 public final class IreeLabEndpoint implements AutoCloseable {
@@ -42,11 +43,14 @@ public final class IreeLabEndpoint implements AutoCloseable {
     /** The maximum number of lanes of a run's hardware. */
     static final int MOST_LANES = 1024;
 
-    private static final String JSON = "application/json";
+    /** The number of requests that run scenarios at the same time. */
+    static final int MOST_RUNS = 2;
+
+    /** The number of requests that wait for others. */
+    static final int MOST_WAITING = 4;
 
     private final LabScenarios scenarios;
-    private final LabRuns runs = new LabRuns();
-    private final boolean detaches;
+    private final LongRequests runs;
 
     /**
      * Creates an endpoint.
@@ -57,7 +61,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
      */
     public IreeLabEndpoint(@Nullable FlightRecorder recorder, boolean detaches) {
         this.scenarios = new LabScenarios(recorder);
-        this.detaches = detaches;
+        this.runs = new LongRequests(MOST_RUNS, MOST_WAITING, "scenarios are being run", "iree4j-lab", detaches);
     }
 
     /** Returns the scenarios. */
@@ -84,7 +88,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
      * @return the run as JSON; status 404 for an unknown scenario, 400 for values out of range, with the limits, and
      *     503 when too many requests wait, with {@code Retry-After} if detached
      */
-    @ReadOperation(produces = JSON)
+    @ReadOperation(produces = MediaType.APPLICATION_JSON_VALUE)
     public Object run(
             @Selector String scenario,
             @Nullable Integer width,
@@ -118,7 +122,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
      * @param delay ticks until a completion is known to the host, up to {@value #MOST_DELAY}; 1 when absent
      * @return the comparison and the three runs as JSON, with status as in {@link #run}; null for another view
      */
-    @ReadOperation(produces = JSON)
+    @ReadOperation(produces = MediaType.APPLICATION_JSON_VALUE)
     public @Nullable Object view(
             @Selector String scenario,
             @Selector String view,
@@ -175,7 +179,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
     }
 
     Object answer(Supplier<String> json) {
-        return detaches ? runs.detached(json) : runs.awaited(json);
+        return runs.answer(MediaType.APPLICATION_JSON, json);
     }
 
     /** Refuses further runs. Runs in progress end, and the requests get their responses. */

@@ -7,11 +7,13 @@ import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
+import io.github.iree4j.spring.actuate.endpoint.IreeEndpointWebExtension;
 import io.github.iree4j.spring.actuate.endpoint.IreeLabEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.problems.Watchdog;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -58,6 +60,23 @@ public final class IreeEndpointAutoConfiguration {
     }
 
     /** Spring MVC sends a response that comes later, and has no thread waiting. */
+    @Bean("ireeEndpointWebExtension")
+    @ConditionalOnAvailableEndpoint(endpoint = IreeEndpointWebExtension.class, exposure = EndpointExposure.WEB)
+    @ConditionalOnClass(DispatcherServlet.class)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnMissingBean
+    IreeEndpointWebExtension detachingWebExtension(ObjectProvider<FlightRecorder> recorder) {
+        return new IreeEndpointWebExtension(recorder.getIfAvailable(), true);
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = IreeEndpointWebExtension.class, exposure = EndpointExposure.WEB)
+    @ConditionalOnMissingBean
+    IreeEndpointWebExtension ireeEndpointWebExtension(ObjectProvider<FlightRecorder> recorder) {
+        return new IreeEndpointWebExtension(recorder.getIfAvailable(), false);
+    }
+
+    /** As for the exports. */
     @Bean("ireeLabEndpoint")
     @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
     @ConditionalOnBooleanProperty("iree.console.enabled")

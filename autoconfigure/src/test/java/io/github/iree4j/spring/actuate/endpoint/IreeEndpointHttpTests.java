@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -90,6 +91,42 @@ class IreeEndpointHttpTests {
             assertThat(send(context, "iree/weather", null).statusCode()).isEqualTo(404);
             assertThat(send(context, "iree/modules/none", null).statusCode()).isEqualTo(404);
         }
+    }
+
+    /** An export of a full ring takes seconds, and the memory of its file. */
+    @Test
+    void exportsTakeTurnsAndTooManyAreRefusedAtOnce() throws Exception {
+        try (ConfigurableApplicationContext context = start("--iree.recorder.enabled=true")) {
+            IreeEndpointWebExtension exports = context.getBean(IreeEndpointWebExtension.class);
+            CountDownLatch end = new CountDownLatch(1);
+            List<CompletableFuture<?>> held = new ArrayList<>();
+            for (int i = 0; i < 1 + IreeEndpointWebExtension.MOST_WAITING; i++) {
+                held.add((CompletableFuture<?>) exports.answer(() -> endOf(end)));
+            }
+            HttpResponse<String> refused = send(context, "iree/recording/export/trace", null);
+            assertThat(refused.statusCode()).isEqualTo(503);
+            assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
+            assertThat(refused.body()).contains("1 recording is being exported, and 4 requests wait; try again");
+            end.countDown();
+            held.forEach(CompletableFuture::join);
+            for (String format : List.of("iree4j", "perfetto", "otlp", "trace", "problems")) {
+                HttpResponse<String> file = send(context, "iree/recording/export/" + format, null);
+                assertThat(file.statusCode()).as(format).isEqualTo(200);
+                assertThat(file.headers().firstValue("Content-Type")).hasValue("application/octet-stream");
+                assertThat(file.headers().firstValue("Retry-After")).isEmpty();
+            }
+            assertThat(send(context, "iree/recording/export/gif", null).statusCode())
+                    .isEqualTo(404);
+        }
+    }
+
+    private static byte[] endOf(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        return new byte[1];
     }
 
     @Test

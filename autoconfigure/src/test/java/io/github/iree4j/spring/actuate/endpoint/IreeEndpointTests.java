@@ -38,6 +38,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.ByteArrayResource;
 
 class IreeEndpointTests {
 
@@ -121,12 +122,7 @@ class IreeEndpointTests {
                     RecordingDescriptor next = (RecordingDescriptor) endpoint.part("recording", page.cursor(), null);
                     assertThat(next.events())
                             .allSatisfy(event -> assertThat(event.number()).isGreaterThanOrEqualTo(page.cursor()));
-                    for (String format : List.of("iree4j", "perfetto", "otlp")) {
-                        assertThat(endpoint.export("recording", "export", format)
-                                        .contentLength())
-                                .isPositive();
-                    }
-                    assertThat(endpoint.export("recording", "export", "gif")).isNull();
+                    assertExports(context.getBean(FlightRecorder.class));
                     assertRunsInTheLaboratory(context.getBean(FlightRecorder.class), page);
                     assertReadersTakeTurns(endpoint, page);
                 });
@@ -207,6 +203,22 @@ class IreeEndpointTests {
         });
         runner.withPropertyValues("iree.recorder.enabled=true", "iree.advanced.recorder.bytes=1KB")
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("1024 bytes"));
+    }
+
+    private static void assertExports(FlightRecorder recorder) {
+        try (IreeEndpointWebExtension exports = new IreeEndpointWebExtension(recorder, false)) {
+            for (String format : List.of("iree4j", "perfetto", "otlp", "trace", "problems")) {
+                assertThat(exports.export("recording", "export", format))
+                        .isInstanceOfSatisfying(
+                                WebEndpointResponse.class,
+                                each -> assertThat(each.getBody())
+                                        .isInstanceOfSatisfying(
+                                                ByteArrayResource.class,
+                                                file -> assertThat(file.contentLength())
+                                                        .isPositive()));
+            }
+            assertThat(exports.export("recording", "export", "gif")).isNull();
+        }
     }
 
     private static void assertRunsInTheLaboratory(FlightRecorder recorder, RecordingDescriptor page) {

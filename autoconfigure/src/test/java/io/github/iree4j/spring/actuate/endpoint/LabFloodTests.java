@@ -34,10 +34,10 @@ import org.springframework.web.bind.annotation.RestController;
 @Timeout(300)
 class LabFloodTests {
     private static final int REQUESTS = 220;
-    private static final int REFUSED = REQUESTS - LabRuns.MOST_WAITING;
+    private static final int REFUSED = REQUESTS - IreeLabEndpoint.MOST_WAITING;
 
     /** As many request threads as requests may wait, so that requests holding a thread would hold all. */
-    private static final int THREADS = LabRuns.MOST_WAITING;
+    private static final int THREADS = IreeLabEndpoint.MOST_WAITING;
 
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -53,12 +53,12 @@ class LabFloodTests {
     @ParameterizedTest
     @ValueSource(strings = {"servlet", "reactive"})
     void aFloodOfScenariosDoesNotHoldUpInference(String stack, @TempDir Path directory) throws Exception {
-        CountDownLatch begun = new CountDownLatch(LabRuns.MOST_RUNS);
+        CountDownLatch begun = new CountDownLatch(IreeLabEndpoint.MOST_RUNS);
         CountDownLatch end = new CountDownLatch(1);
         try (ConfigurableApplicationContext context = start(stack, directory);
                 ExecutorService others = Executors.newVirtualThreadPerTaskExecutor()) {
             IreeLabEndpoint laboratory = context.getBean(IreeLabEndpoint.class);
-            for (int i = 0; i < LabRuns.MOST_RUNS; i++) {
+            for (int i = 0; i < IreeLabEndpoint.MOST_RUNS; i++) {
                 others.execute(() -> laboratory.answer(() -> runUntil(begun, end)));
             }
             List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();

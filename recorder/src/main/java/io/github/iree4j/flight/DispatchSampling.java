@@ -66,8 +66,8 @@ final class DispatchSampling implements DispatchObserver {
         }
         int listed = Math.min(MAXIMUM, listing.count);
         long now = rings.now();
-        RecordRing ring = rings.stripe(now);
-        synchronized (ring) {
+        RecordRing ring = rings.hold(now);
+        try {
             ring.begin(RecordType.DISPATCHES, 4 + WORDS * listed, now);
             ring.put(number);
             ring.put(dispatching.timesDispatches() ? 1 : 0);
@@ -76,6 +76,8 @@ final class DispatchSampling implements DispatchObserver {
             for (int i = 0; i < WORDS * listed; i++) {
                 ring.put(listing.words[i]);
             }
+        } finally {
+            ring.release();
         }
         drain.look(ring, now);
         operation.observeDispatches(this);
@@ -115,8 +117,8 @@ final class DispatchSampling implements DispatchObserver {
         if (index >= MAXIMUM) {
             return;
         }
-        RecordRing ring = rings.stripe(dispatch.end());
-        synchronized (ring) {
+        RecordRing ring = rings.hold(dispatch.end());
+        try {
             ring.begin(RecordType.DISPATCHED, 8, dispatch.end());
             ring.put(operation.number());
             ring.put(index);
@@ -126,11 +128,13 @@ final class DispatchSampling implements DispatchObserver {
             ring.put(dispatch.x());
             ring.put(dispatch.y());
             ring.put(dispatch.z());
+        } finally {
+            ring.release();
         }
         drain.look(ring, dispatch.end());
     }
 
-    /** The words of the first dispatches of an execution; names are defined before a ring is locked. */
+    /** The words of the first dispatches of an execution; names are defined before a ring is held. */
     private final class Listing implements DispatchingOperation.Visitor {
         private long[] words = new long[8 * WORDS];
         private int count;

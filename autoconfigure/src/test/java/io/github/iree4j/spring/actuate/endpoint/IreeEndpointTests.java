@@ -143,7 +143,7 @@ class IreeEndpointTests {
                             }
                         }
                         List<RecordingDescriptor.Event> events =
-                                ((RecordingDescriptor) endpoint.part("recording", null)).events();
+                                ((RecordingDescriptor) endpoint.part("recording", null, null)).events();
                         assertThat(events.stream().filter(each -> each.kind().equals("dispatches")))
                                 .hasSize(every)
                                 .allSatisfy(each -> assertThat(each.values())

@@ -191,7 +191,6 @@ export class Explore {
     try {
       await this.#run(scenario, first ? state.tick : null);
     } catch (error) {
-      if (error instanceof DOMException) return;
       refused();
       if (first) this.#option(scenario, scenario.label ?? scenario.id); // what was asked for, though it is not shown
       this.#failed(error);
@@ -200,6 +199,18 @@ export class Explore {
 
   /** @param {any} scenario @param {number | null} at where to begin; null to go on */
   async #run(scenario, at) {
+    this.running?.abort();
+    const { signal } = (this.running = new AbortController());
+    const before = this.asked;
+    // The server computes what it was asked for though nobody waits any more: the page asks for one after the other.
+    this.asked = (async () => {
+      await before?.catch(() => {});
+      if (!signal.aborted) await this.#ask(scenario, at, signal);
+    })();
+    await this.asked;
+  }
+
+  async #ask(scenario, at, signal) {
     const { state } = this.page;
     const query = { width: state.width };
     if (scenario.hasDepth !== false) query.depth = state.depth;
@@ -210,15 +221,19 @@ export class Explore {
       Object.assign(query, { since: state.since, until: state.until });
       if (state.recorder !== "") query.recorder = state.recorder;
     }
-    this.running?.abort();
-    const running = (this.running = new AbortController());
-    const run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query, running.signal);
-    if (running.signal.aborted) return;
+    let run;
+    try {
+      run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    if (signal.aborted) return;
     this.page.notice("");
     // Remarks are about the scenario as it is.
     const plain = state.width === 1 && state.depth === 1 && state.lanes === 0 && state.fault === "";
     this.show(new Schedule({ ...scenario, ...run, annotations: plain ? run.annotations : [] }), at ?? this.transport.at);
-    if (state.ways) await this.ways.load(scenario, { ...query, delay: state.delay }, running.signal);
+    if (state.ways) await this.ways.load(scenario, { ...query, delay: state.delay }, signal);
   }
 
   #failed(error) {

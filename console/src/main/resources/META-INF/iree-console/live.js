@@ -10,7 +10,7 @@ import { blockLife } from "./view/block-life.js";
 import { drawAreas } from "./view/chart.js";
 import { fill, h, isDark, setText } from "./view/dom.js";
 import { bytes, count, plural, span } from "./view/format.js";
-import { DevicesPanel, EventsPanel, FunctionsPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
+import { DevicesPanel, EventsPanel, CallTimesPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
 import { MemoryMapView, legendOfBlocks } from "./view/memory-map.js";
 import { ProblemCards } from "./view/problem-cards.js";
 import { Waiting } from "./view/waiting.js";
@@ -71,7 +71,7 @@ export class Live {
     this.waiting = new Waiting(waiting.body);
     this.queues = new QueuesPanel(queues.body);
     this.programs = new ProgramsPanel(programs.body);
-    this.functions = new FunctionsPanel(functions.body);
+    this.functions = new CallTimesPanel(functions.body);
     this.taint = new TaintPanel(taint.body);
     this.devices = new DevicesPanel(devices.body);
     this.events = new EventsPanel(events.body);

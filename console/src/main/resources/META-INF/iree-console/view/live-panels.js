@@ -155,7 +155,7 @@ export class ProgramsPanel {
 }
 
 /** A table of functions: how long calls took, as far as there were calls. */
-export class FunctionsPanel {
+export class CallTimesPanel {
   constructor(box) {
     this.body = h("tbody");
     box.classList.add("table-scroll");

@@ -55,7 +55,7 @@ export class Ways {
     this.slider.disabled = isKept;
     setText(this.output, String(query.delay));
     try {
-      const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, query, signal);
+      const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, query);
       if (!signal.aborted) this.#show(answer, unit);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;

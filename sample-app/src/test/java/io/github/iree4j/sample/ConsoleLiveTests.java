@@ -298,7 +298,7 @@ class ConsoleLiveTests extends ConsoleTests {
                           const said = [];
                           for (const [i, failed] of [255, 255, 257].entries()) {
                             const queue = { name: 'q', machine: 0, inFlight: 1, pending: 0, retired: 9, failed, decisions, heldBack: 1180 };
-                            const live = { time: new Date(1e12 + 1000 * i).toISOString(), machine: 0, queues: [queue], pools: [], activeCalls: 0, frontiers: { queues: [] } };
+                            const live = { time: new Date(1e12 + 1000 * i).toISOString(), machine: 0, queues: [queue], pools: [], peaks: { queues: [{ name: 'q', inFlight: 4, pending: 2 }] }, activeCalls: 0, frontiers: { queues: [] } };
                             history.add(live);
                             panel.show(live, () => 0, history);
                             const row = panel.rows.get('q');
@@ -307,7 +307,7 @@ class ConsoleLiveTests extends ConsoleTests {
                           }
                           return said.join('|');
                         })()"""))
-                .isEqualTo("muted: 255 failed in all, none lately|1 operation in flight, 0 pending, 0 /s"
+                .isEqualTo("muted: 255 failed in all, none lately|4 operations in flight at once, 2 pending, 0 /s"
                         + "|4 waits, 25 % free; held back 19.7 min, summed over operations"
                         + "|muted: 255 failed in all, none lately|bad: 2 failed lately, 257 in all");
         assertThat(browser.await("""

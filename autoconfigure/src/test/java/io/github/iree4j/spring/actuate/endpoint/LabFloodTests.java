@@ -56,7 +56,8 @@ class LabFloodTests {
         CountDownLatch begun = new CountDownLatch(IreeLabEndpoint.MOST_RUNS);
         CountDownLatch end = new CountDownLatch(1);
         try (ConfigurableApplicationContext context = start(stack, directory);
-                ExecutorService others = Executors.newVirtualThreadPerTaskExecutor()) {
+                ExecutorService others = Executors.newVirtualThreadPerTaskExecutor();
+                AutoCloseable _ = end::countDown) { // also after a failure, or the runs would not end
             IreeLabEndpoint laboratory = context.getBean(IreeLabEndpoint.class);
             for (int i = 0; i < IreeLabEndpoint.MOST_RUNS; i++) {
                 others.execute(() -> laboratory.answer(() -> runUntil(begun, end)));

@@ -72,6 +72,15 @@ class FailedCallsTest {
         }
     }
 
+    /** Waits until the operations of a call wait: the call submits its operations on another thread. */
+    private void awaitHeldOperation() {
+        OperationGraph graph;
+        do {
+            Thread.onSpinWait();
+            graph = new OperationGraph(recorder.recording());
+        } while (graph.operations().stream().map(graph::hasEnded).allMatch(Known.YES::equals));
+    }
+
     private void assertIsAFailedCall(StatusCode status) {
         OperationGraph graph = ended();
         Explanation explanation = new Explanation(graph);
@@ -102,6 +111,7 @@ class FailedCallsTest {
         try (Timeline timeline = runtime.createTimeline("never");
                 Fence after = timeline.at(1)) {
             CompletableFuture<Results> call = program.function("add").submit(after, null, FOUR, FOUR);
+            awaitHeldOperation();
             clock.set(PASSED);
             assertThat(call.cancel(true)).isTrue();
             assertIsAFailedCall(StatusCode.CANCELLED);
@@ -113,6 +123,7 @@ class FailedCallsTest {
         try (Timeline timeline = runtime.createTimeline("fails");
                 Fence after = timeline.at(1)) {
             CompletableFuture<Results> call = program.function("add").submit(after, null, FOUR, FOUR);
+            awaitHeldOperation();
             clock.set(PASSED);
             after.fail(new IreeException(StatusCode.DATA_LOSS, "given up"));
             assertThat(call).failsWithin(java.time.Duration.ofMinutes(1));

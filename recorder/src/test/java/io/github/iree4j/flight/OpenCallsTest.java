@@ -152,7 +152,7 @@ class OpenCallsTest {
                 Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence after = timeline.at(1)) {
             CompletableFuture<Results> call = fences.function("add").submit(after, null, FOUR, FOUR);
-            while (recorder.statistics().recorded() == 0) {
+            while (recorder.recording().events().stream().noneMatch(FlightEvent.Decided.class::isInstance)) {
                 Thread.onSpinWait(); // until the call has submitted an operation
             }
             after.signal();

@@ -232,7 +232,12 @@ class RecordedDispatchesTest {
                 FlightRecording.Header header = whole.header();
                 OperationGraph graph = new OperationGraph(new FlightRecording(
                         new FlightRecording.Header(
-                                header.start(), header.frontierCapacity(), header.next(), completeFrom, 0, header.taken()),
+                                header.start(),
+                                header.frontierCapacity(),
+                                header.next(),
+                                completeFrom,
+                                0,
+                                header.taken()),
                         whole.names(),
                         whole.queues(),
                         whole.pools(),

@@ -203,10 +203,11 @@ final class Browser implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         // Visible labels in accessible names: a rule that axe-core has on from 4.14, and off in the version used here.
-        Object findings = await("(await axe.run({ rules: { 'label-content-name-mismatch': { enabled: true } } })).violations"
-                + ".filter((each) => ['serious', 'critical', 'moderate'].includes(each.impact))"
-                + ".map((each) => each.id + ': ' + each.nodes.map((node) => node.html + ' ' + node.failureSummary)"
-                + ".slice(0, 4).join(' | '))");
+        Object findings =
+                await("(await axe.run({ rules: { 'label-content-name-mismatch': { enabled: true } } })).violations"
+                        + ".filter((each) => ['serious', 'critical', 'moderate'].includes(each.impact))"
+                        + ".map((each) => each.id + ': ' + each.nodes.map((node) => node.html + ' ' + node.failureSummary)"
+                        + ".slice(0, 4).join(' | '))");
         assertThat((List<?>) findings).as("accessibility of " + what).isEmpty();
     }
 

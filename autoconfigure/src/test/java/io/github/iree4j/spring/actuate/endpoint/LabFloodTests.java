@@ -82,7 +82,8 @@ class LabFloodTests {
                     assertThat(each.get().statusCode()).isEqualTo(503);
                     assertThat(each.get().body()).contains("2 scenarios are being run, and 4 requests wait; try again");
                     if (stack.equals("servlet")) { // WebFlux lets no endpoint set a header
-                        assertThat(each.get().headers().firstValue("Retry-After")).hasValue("1");
+                        assertThat(each.get().headers().firstValue("Retry-After"))
+                                .hasValue("1");
                     }
                 });
             } finally {
@@ -90,7 +91,9 @@ class LabFloodTests {
             }
             answers.removeAll(refused);
             for (CompletableFuture<HttpResponse<String>> each : answers) {
-                assertThat(each.get().statusCode()).as(each.get().body()).isIn(200, stack.equals("servlet") ? 200 : 503);
+                assertThat(each.get().statusCode())
+                        .as(each.get().body())
+                        .isIn(200, stack.equals("servlet") ? 200 : 503);
             }
             assertThat(get(context, "/actuator/ireelab/fork-join").get().statusCode())
                     .isEqualTo(200);

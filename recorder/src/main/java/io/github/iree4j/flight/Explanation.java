@@ -142,7 +142,7 @@ public final class Explanation {
             lines.add("  waits for " + wait(operation, i));
         }
         operation.submitted.signals().stream()
-                .filter(calls::isNamed)
+                .filter(point -> calls.isNamed(point, operation.function()))
                 .forEach(point -> lines.add("  signals " + calls.describe(point)));
         for (Dependency each : graph.dependencies(operation)) {
             if (each.kind() == Kind.MEMORY) {

@@ -67,9 +67,10 @@ final class OpenCalls {
                 : all + " and %d more".formatted(points.size() - MOST_POINTS);
     }
 
-    /** Returns whether the timeline of a point has a name. */
-    boolean isNamed(Point point) {
-        return timelines.containsKey(point.timeline());
+    /** Returns whether the timeline of a point has a name, other than the call of a function. */
+    boolean isNamed(Point point, String function) {
+        String name = timelines.get(point.timeline());
+        return name != null && !name.equals("call of '" + function + "'");
     }
 
     /**

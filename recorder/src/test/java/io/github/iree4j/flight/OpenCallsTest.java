@@ -147,7 +147,7 @@ class OpenCallsTest {
     }
 
     @Test
-    void theTimelineThatACallWaitedForIsNamedAfterTheCallHasEnded() {
+    void theTimelineThatAnOperationWaitedForIsNamedAfterTheCallHasEnded() {
         try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
                 Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence after = timeline.at(1)) {

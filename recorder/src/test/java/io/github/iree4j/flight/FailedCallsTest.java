@@ -60,6 +60,21 @@ class FailedCallsTest {
         runtime.close();
     }
 
+    /** Makes a call that waits for a fence; returns once its allocation and its execution are held back. */
+    private CompletableFuture<Results> submitted(Fence after) {
+        CompletableFuture<Results> call = program.function("add").submit(after, null, FOUR, FOUR);
+        while (true) {
+            OperationGraph graph = new OperationGraph(recorder.recording());
+            if (graph.operations().stream()
+                            .filter(each -> graph.hasEnded(each) == Known.NO && !each.decided.isEmpty())
+                            .count()
+                    == 2) {
+                return call;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
     /** Returns the operations once all have ended, a little after the future of their call. */
     private OperationGraph ended() {
         while (true) {
@@ -70,15 +85,6 @@ class FailedCallsTest {
             }
             Thread.onSpinWait();
         }
-    }
-
-    /** Waits until the operations of a call wait: the call submits its operations on another thread. */
-    private void awaitHeldOperation() {
-        OperationGraph graph;
-        do {
-            Thread.onSpinWait();
-            graph = new OperationGraph(recorder.recording());
-        } while (graph.operations().stream().map(graph::hasEnded).allMatch(Known.YES::equals));
     }
 
     private void assertIsAFailedCall(StatusCode status) {
@@ -110,8 +116,7 @@ class FailedCallsTest {
     void aCallGivenUpTookTheTimeThatPassed() {
         try (Timeline timeline = runtime.createTimeline("never");
                 Fence after = timeline.at(1)) {
-            CompletableFuture<Results> call = program.function("add").submit(after, null, FOUR, FOUR);
-            awaitHeldOperation();
+            CompletableFuture<Results> call = submitted(after);
             clock.set(PASSED);
             assertThat(call.cancel(true)).isTrue();
             assertIsAFailedCall(StatusCode.CANCELLED);
@@ -122,8 +127,7 @@ class FailedCallsTest {
     void aCallWhoseTimelineFailsWasWaitingUpToTheFailure() {
         try (Timeline timeline = runtime.createTimeline("fails");
                 Fence after = timeline.at(1)) {
-            CompletableFuture<Results> call = program.function("add").submit(after, null, FOUR, FOUR);
-            awaitHeldOperation();
+            CompletableFuture<Results> call = submitted(after);
             clock.set(PASSED);
             after.fail(new IreeException(StatusCode.DATA_LOSS, "given up"));
             assertThat(call).failsWithin(java.time.Duration.ofMinutes(1));

@@ -175,8 +175,10 @@ class IreeEndpointTests {
                         RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null, null);
                         assertThat(page.events())
                                 .extracting(RecordingDescriptor.Event::kind)
-                                .containsOnly("submitted", "decided");
-                        assertThat(page.open()).hasSize(1);
+                                .containsOnly("submitted", "timeline", "decided");
+                        assertThat(page.open())
+                                .singleElement()
+                                .satisfies(each -> assertThat(each.values()).containsEntry("before", "NO"));
                         assertThat(page.calls()).singleElement().satisfies(each -> {
                             assertThat(each.program()).isEqualTo(program.name());
                             assertThat(each.state()).isEqualTo("BEFORE_INPUTS");

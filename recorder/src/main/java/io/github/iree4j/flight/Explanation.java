@@ -215,7 +215,7 @@ public final class Explanation {
 
     /** Returns the nanoseconds from a time until the recording was taken. */
     long age(long since) {
-        return Math.max(0, graph.recording().header().taken() - since);
+        return Math.max(0, graph.takenAt() - since);
     }
 
     /** Returns an operation with its queue and call. */

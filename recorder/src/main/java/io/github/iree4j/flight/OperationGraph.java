@@ -55,6 +55,7 @@ public final class OperationGraph {
      */
     public OperationGraph(FlightRecording recording) {
         this.recording = recording;
+        this.takenAt = recording.header().taken();
         recording.queues().forEach(queue -> queues.put(queue.axis(), queue));
         recording.events().forEach(this::read);
         sortUnrecorded();
@@ -340,7 +341,7 @@ public final class OperationGraph {
         return end == RecordedOperation.NEVER ? operation.overAt() : end;
     }
 
-    /** Returns when the recording was taken, as far as its records show. */
+    /** Returns when the recording was taken; not before the last of its records. */
     long takenAt() {
         return takenAt;
     }

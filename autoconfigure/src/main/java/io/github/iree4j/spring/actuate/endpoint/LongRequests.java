@@ -85,8 +85,11 @@ final class LongRequests implements AutoCloseable {
     }
 
     private static ResponseEntity<?> entity(WebEndpointResponse<?> response) {
-        ResponseEntity.BodyBuilder entity = ResponseEntity.status(response.getStatus())
-                .contentType(MediaType.asMediaType(response.getContentType()));
+        ResponseEntity.BodyBuilder entity = ResponseEntity.status(response.getStatus());
+        MimeType type = response.getContentType();
+        if (type != null) {
+            entity.contentType(MediaType.asMediaType(type));
+        }
         if (response.getStatus() == BUSY) {
             entity.header(HttpHeaders.RETRY_AFTER, RETRY_SECONDS);
         }

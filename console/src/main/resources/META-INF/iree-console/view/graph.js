@@ -103,7 +103,6 @@ export class Graph {
         onclick: () => this.actions.select(op),
         onkeydown: (event) => this.#key(event, op),
       },
-      svg("title", {}, labelled(op.label, op.id)),
       svg("rect.node-back", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-box", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-strip", { x: 0, y: 6, width: 4, height: NODE.height - 12, rx: 2 }),
@@ -115,7 +114,8 @@ export class Graph {
     );
     const name = [...new Set([op.label, op.id, op.hardwareLabel])].filter((each) => each !== title && each !== hardware).map((each) => `, ${each}`).join("");
     this.nodes.set(op, { node, state, shown: "", title, hardware, name });
-    return node;
+    // Within the button, the title would be a part of the visible text, which the accessible name has to contain.
+    return svg("g", { role: "none" }, svg("title", {}, labelled(op.label, op.id)), node);
   }
 
   #key(event, op) {

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
@@ -21,6 +22,7 @@ class IreeEndpointRuntimeHintsTests {
                         .importPackages(IreeEndpoint.class.getPackageName())
                         .stream()
                         .filter(JavaClass::isRecord)
+                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
                         .forEach(type -> assertThat(
                                         RuntimeHintsPredicates.reflection().onType(type.reflect()))
                                 .as(type.getName())

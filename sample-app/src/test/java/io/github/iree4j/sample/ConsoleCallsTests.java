@@ -232,11 +232,11 @@ class ConsoleCallsTests extends ConsoleTests {
                           const { dispatchText } = await import('./view/trace-tracks.js');
                           const none = (keys) => Object.fromEntries(keys.map((key) => [key, []]));
                           const given = {
-                            format: 'iree4j trace 1', names: ['execute', 'q', 'f', 'quick', 'slow'],
+                            format: 'iree4j trace 1', until: 300, leftOut: 0, names: ['execute', 'q', 'f', 'quick', 'slow'],
                             operations: {
                               number: [1, 2], name: [0, 0], queue: [1, 1], thread: [7, 7], call: [1, 1], function: [2, 2],
                               submitted: [100, 200], waiting: [0, 0], memory: [0, 0], queued: [0, 0], running: [40, 50],
-                              ended: [0, 0], after: [0, 0], ready: [110, 150], reason: [0, 0],
+                              ended: [0, 0], known: [140, 250], after: [0, 0], ready: [110, 150], reason: [0, 0],
                             },
                             calls: none(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended']),
                           };

@@ -101,7 +101,7 @@ class RecordingCommandsTest {
         String file = record(3);
         assertThat(iree4j("explain", file).out())
                 .contains("dispatches with the most time, of 3 sampled of 3 executions:\n")
-                .containsPattern("_dispatch_\\S* of module.add: 3 times, p50 ");
+                .containsPattern("_dispatch_\\S* of add.add: 3 times, p50 ");
         String call = iree4j("explain", file, "--slowest").out().split("[ :]")[1];
         assertThat(iree4j("explain", file, "--call=" + call).out())
                 .containsPattern(

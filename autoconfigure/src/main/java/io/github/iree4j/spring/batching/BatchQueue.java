@@ -38,8 +38,17 @@ final class BatchQueue {
     private int inFlight;
     private int announced;
     private boolean due;
-    private @Nullable Runnable alarm;
-    private long alarmAt;
+    private @Nullable Alarm alarm; // null unless a wake-up is scheduled
+
+    /** A scheduled wake-up. Guarded by the queue. */
+    private static final class Alarm {
+        final long at;
+        Runnable cancellation = () -> {};
+
+        Alarm(long at) {
+            this.at = at;
+        }
+    }
 
     BatchQueue(
             BatchingOptions options,
@@ -199,19 +208,22 @@ final class BatchQueue {
         return batch;
     }
 
-    /** Schedules a wake-up. Under the lock. */
+    /** Schedules a wake-up. Under the lock; a clock that advances by itself calls {@link #wake} before the return. */
     private void wakeAt(long now, long left) {
-        if (alarm != null && alarmAt - (now + left) <= 0) {
+        if (alarm != null && alarm.at - (now + left) <= 0) {
             return;
         }
         silence();
-        alarmAt = now + left;
-        alarm = timer.schedule(left, this::wake);
+        Alarm next = new Alarm(now + left);
+        alarm = next;
+        next.cancellation = timer.schedule(left, () -> wake(next));
     }
 
-    private void wake() {
+    private void wake(Alarm rung) {
         synchronized (this) {
-            alarm = null;
+            if (rung.equals(alarm)) { // otherwise a later wake-up stays scheduled
+                alarm = null;
+            }
         }
         pump();
     }
@@ -219,7 +231,7 @@ final class BatchQueue {
     /** Cancels the wake-up. Under the lock. */
     private void silence() {
         if (alarm != null) {
-            alarm.run();
+            alarm.cancellation.run();
             alarm = null;
         }
     }

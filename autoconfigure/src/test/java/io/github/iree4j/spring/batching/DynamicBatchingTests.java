@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -163,6 +164,45 @@ class DynamicBatchingTests {
 
     private static StatusCode code(CompletableFuture<Results> future) {
         return ((IreeException) future.exceptionNow()).code();
+    }
+
+    /** A clock of simulated time that passes at once: actions run before they are scheduled. */
+    private static final class ClockOfItself implements BatchTimer {
+        private long now;
+
+        @Override
+        public synchronized long nanoTime() {
+            return now;
+        }
+
+        @Override
+        public Runnable schedule(long nanos, Runnable action) {
+            synchronized (this) {
+                now += nanos;
+            }
+            action.run();
+            return () -> {};
+        }
+
+        @Override
+        public Runnable deadline(long nanos, Runnable action) {
+            return () -> {};
+        }
+    }
+
+    @Test
+    void aClockThatAdvancesByItselfWakesEveryBatch() throws Exception {
+        batching.close();
+        batching = new DynamicBatching(
+                Map.of("rows", new BatchingOptions(4, Duration.ofMillis(10), List.of(), 16, 1)),
+                new ClockOfItself(),
+                BatchListener.NONE);
+        CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
+        entered.await();
+        CompletableFuture<Results> second = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
+        go.countDown(); // the second waits from before the end of the first
+        first.join().close();
+        second.get(1, TimeUnit.MINUTES).close();
     }
 
     @Test

@@ -67,8 +67,15 @@ public sealed interface FlightEvent {
      *     known
      * @param before whether the operation was submitted before the recording began, with 0 for the time; {@link
      *     Known#UNKNOWN} for an operation executed in parts, with the time of the recording
+     * @param reached for each wait whether the timeline had reached the value when the recording was taken; {@link
+     *     Known#UNKNOWN} for waits after the first 61, and in files of version 3
      */
-    record Open(Submitted submission, Known before) implements FlightEvent {
+    record Open(Submitted submission, Known before, List<Known> reached) implements FlightEvent {
+        /** Copies. */
+        public Open {
+            reached = List.copyOf(reached);
+        }
+
         @Override
         public long sequence() {
             return submission.sequence();

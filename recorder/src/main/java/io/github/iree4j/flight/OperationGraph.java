@@ -126,6 +126,7 @@ public final class OperationGraph {
                 of(submission.operation(), operation -> {
                     operation.openAt = open.sequence();
                     operation.before = open.before();
+                    operation.reached = open.reached();
                 });
             }
             case FlightEvent.Decided decided -> {

@@ -19,9 +19,11 @@ final class RecordReader {
     private static final Reuse[] REUSES = Reuse.values();
     private static final Outcome[] OUTCOMES = Outcome.values();
 
-    // The word of the thread, of operations listed as open without the time of their submission.
+    // Bits of the word of the thread, of operations listed as open. The first two are without the time of submission.
     static final long OPENED_BEFORE = 1;
     static final long OPENED_AT_UNKNOWN_TIME = 2;
+    static final long OPENED_WITH_WAITS = 4; // version 3 has neither this bit nor the bits of waits
+    static final int OPENED_FIRST_WAIT = 3; // set for a reached wait; a bit for each wait, as far as bits go
 
     private final RecordWords records;
     private final List<String> names;
@@ -89,7 +91,19 @@ final class RecordReader {
     }
 
     private static FlightEvent.Open open(FlightEvent.Submitted words) {
-        Known before = words.thread() == 0 ? Known.NO : words.thread() == OPENED_BEFORE ? Known.YES : Known.UNKNOWN;
+        long state = words.thread();
+        Known before = (state & OPENED_AT_UNKNOWN_TIME) != 0
+                ? Known.UNKNOWN
+                : (state & OPENED_BEFORE) != 0 ? Known.YES : Known.NO;
+        List<Known> reached = new ArrayList<>();
+        for (int bit = OPENED_FIRST_WAIT;
+                bit < OPENED_FIRST_WAIT + words.waits().size();
+                bit++) {
+            reached.add(
+                    (state & OPENED_WITH_WAITS) == 0 || bit >= Long.SIZE
+                            ? Known.UNKNOWN
+                            : (state >>> bit & 1) != 0 ? Known.YES : Known.NO);
+        }
         FlightEvent.Submitted submission = new FlightEvent.Submitted(
                 words.sequence(),
                 words.time(),
@@ -101,7 +115,7 @@ final class RecordReader {
                 0,
                 words.waits(),
                 words.signals());
-        return new FlightEvent.Open(submission, before);
+        return new FlightEvent.Open(submission, before, reached);
     }
 
     private FlightEvent.Call call(long sequence, long time) {

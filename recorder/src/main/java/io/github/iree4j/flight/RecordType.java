@@ -46,7 +46,7 @@ final class RecordType {
 
     /**
      * The words of {@link #SUBMITTED}, for an operation that had not ended when the recording was taken; in place of the
-     * thread, whether the time of the submission is known. Since version 3.
+     * thread, whether the time of the submission is known, and since version 4 which waits were reached. Since version 3.
      */
     static final int OPEN = 13;
 

@@ -30,6 +30,7 @@ public final class RecordedOperation {
     // number of the record that lists the operation as not ended when the recording was taken; -1 for none
     long openAt = -1;
     Known before = Known.NO; // whether submitted before the recording began
+    List<Known> reached = List.of(); // by wait, when listed as not ended
     private final boolean isRecorded; // whether the submission has a record of its own
 
     /**

@@ -24,7 +24,7 @@ final class RecordingFile {
 
     /**
      * The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds 16 and
-     * 17, and the time of the end.
+     * 17, the time of the end, and the reached waits of kind 13.
      */
     static final int OLDEST_VERSION = 1;
 

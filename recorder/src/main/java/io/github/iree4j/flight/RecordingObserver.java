@@ -160,7 +160,8 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
                     definitions.name(name),
                     call,
                     function(call),
-                    before ? RecordReader.OPENED_BEFORE : entry == null ? 0 : RecordReader.OPENED_AT_UNKNOWN_TIME,
+                    (before ? RecordReader.OPENED_BEFORE : entry == null ? 0 : RecordReader.OPENED_AT_UNKNOWN_TIME)
+                            | reached(wait),
                     wait,
                     signal);
             open.names(wait);
@@ -169,6 +170,17 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         unnumbered.keep(listing);
         domain.forEachOpenCall(open::call);
         return open.records();
+    }
+
+    /** Returns the bits for the waits of an operation listed as open. */
+    private static long reached(@Nullable Fence wait) {
+        long bits = RecordReader.OPENED_WITH_WAITS;
+        for (int i = 0; i < points(wait) && RecordReader.OPENED_FIRST_WAIT + i < Long.SIZE; i++) {
+            // A failure of the timeline afterwards leaves the value reached.
+            boolean reached = Objects.requireNonNull(wait).semaphore(i).value() >= wait.value(i);
+            bits |= reached ? 1L << RecordReader.OPENED_FIRST_WAIT + i : 0;
+        }
+        return bits;
     }
 
     private int function(@Nullable MemoryHolder call) {

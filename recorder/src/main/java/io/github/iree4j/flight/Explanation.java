@@ -188,9 +188,9 @@ public final class Explanation {
         return states.remark(operation);
     }
 
-    /** Returns the points that hold an operation back, as far as is known. */
-    List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
-        return states.awaited(operation);
+    /** Returns what is known of operations that failed or have not ended. */
+    OperationStates states() {
+        return states;
     }
 
     /**
@@ -240,16 +240,27 @@ public final class Explanation {
     }
 
     private String wait(RecordedOperation operation, int index) {
-        RecordedOperation producer = graph.producer(operation, index);
+        String point = calls.describe(operation.waits().get(index));
+        RecordedOperation producer = states.producer(operation, index);
+        Known ended = states.isEndedWait(operation, index);
+        if (producer == null && ended == Known.UNKNOWN) {
+            return point + ", not known whether signalled: records overwritten";
+        }
         String who = producer == null
-                ? states.isEndedWait(operation, index)
+                ? ended == Known.YES
                         ? "signalled by the host, or before the recording"
                         : "signalled by nobody in the recording"
                 : "%s by %s".formatted(states.signals(producer), title(producer));
-        String how = index < operation.decisions().size()
-                ? decision(operation.decisions().get(index))
-                : states.isOverwritten(operation) ? "the decision is missing" : "not decided";
-        return "%s, %s: %s".formatted(calls.describe(operation.waits().get(index)), who, how);
+        return "%s, %s: %s".formatted(point, who, how(operation, index));
+    }
+
+    private String how(RecordedOperation operation, int index) {
+        if (index < operation.decisions().size()) {
+            return decision(operation.decisions().get(index));
+        }
+        return !states.isOverwritten(operation)
+                ? "not decided"
+                : states.isReachedAsListed(operation, index) == Known.YES ? "reached" : "the decision is missing";
     }
 
     private static String decision(Decision decision) {

@@ -36,8 +36,13 @@ final class MissingSignals {
      */
     private record Reason(String point, @Nullable RecordedOperation behind, String root, int length) {}
 
-    /** Waiting work; the call is 0 for an operation. */
-    private record Work(String text, long age, long call, Reason reason) {}
+    /**
+     * Waiting work.
+     *
+     * @param waited the age in words
+     * @param call 0 for an operation
+     */
+    private record Work(String text, long age, String waited, long call, Reason reason) {}
 
     /** An operation waiting for a point to be signalled by another. */
     private record Waiter(RecordedOperation operation, String point) {}
@@ -58,13 +63,15 @@ final class MissingSignals {
                     .ifPresent(reason -> add(new Work(
                             OpenCalls.title(each.call()),
                             each.call().age(),
+                            Explanation.duration(each.call().age()),
                             each.call().call(),
                             reason)));
         }
         for (RecordedOperation each : open) {
             Reason reason = reasons.get(each);
             if (reason != null) {
-                add(new Work(explanation.title(each), explanation.age(each.submittedAt()), 0, reason));
+                OperationStates states = explanation.states();
+                add(new Work(explanation.title(each), states.waited(each), states.waiting(each), 0, reason));
             }
         }
         return byRoot.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
@@ -88,7 +95,7 @@ final class MissingSignals {
         Map<RecordedOperation, List<Waiter>> waiters = new HashMap<>();
         Deque<RecordedOperation> next = new ArrayDeque<>();
         for (RecordedOperation each : open) {
-            for (Awaited wait : explanation.awaited(each)) {
+            for (Awaited wait : explanation.states().awaited(each)) {
                 if (wait.signaller() != null) {
                     waiters.computeIfAbsent(wait.signaller(), unused -> new ArrayList<>())
                             .add(new Waiter(each, wait.point()));
@@ -128,7 +135,7 @@ final class MissingSignals {
                         .map(each -> "%s, has waited %s for %s"
                                 .formatted(
                                         each.text(),
-                                        Explanation.duration(each.age()),
+                                        each.waited(),
                                         each.reason().point()))
                         .toList()),
                 "signal the timeline, submit the work that does, or fail it; otherwise cancel what waits");

@@ -42,6 +42,12 @@ final class OpenCalls {
         return call == null ? "" : call.program();
     }
 
+    /** Returns the nanoseconds since a call in progress began; 0 for other calls. */
+    long age(long number) {
+        FlightEvent.Call call = byNumber.get(number);
+        return call == null ? 0 : call.age();
+    }
+
     /** Returns whether a call was in progress. */
     boolean contains(long number) {
         return byNumber.containsKey(number);

@@ -6,6 +6,8 @@ import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** What is known of operations that failed or have not ended, and of their waits. Immutable. */
 final class OperationStates {
@@ -48,24 +50,60 @@ final class OperationStates {
 
     /** Whether records of the operation's progress may be missing. */
     boolean isOverwritten(RecordedOperation operation) {
-        return !operation.isWhole(graph.recording().header().completeFrom());
+        FlightRecording.Header header = graph.recording().header();
+        return !operation.isWhole(header.completeFrom()) || header.dropped() > 0;
     }
 
-    /** Whether a wait is known to have ended with the awaited value. An operation fails without, or because of, its waits. */
-    boolean isEndedWait(RecordedOperation operation, int index) {
+    /**
+     * Returns whether a wait has ended with the awaited value; UNKNOWN where the records are missing. An operation fails
+     * without, or because of, its waits.
+     */
+    Known isEndedWait(RecordedOperation operation, int index) {
         List<Decision> decisions = operation.lastDecisions();
-        return operation.issuedAt() != RecordedOperation.NEVER
+        Known listed = isReachedAsListed(operation, index);
+        if (listed == Known.YES
+                || operation.issuedAt() != RecordedOperation.NEVER
                 || graph.hasEnded(operation) == Known.YES && operation.status() == StatusCode.OK
                 || index < decisions.size() && decisions.get(index).decision() == WaitDecision.REACHED
-                || operation.waitsOver.stream().anyMatch(each -> each.index() == index);
+                || operation.waitsOver.stream().anyMatch(each -> each.index() == index)) {
+            return Known.YES;
+        }
+        boolean isListedOpen = listed == Known.NO && graph.hasEnded(operation) == Known.NO;
+        return isListedOpen || !isOverwritten(operation) ? Known.NO : Known.UNKNOWN;
     }
 
-    /** Returns the points that hold an operation back, as far as is known. */
+    /** Returns whether a value was reached when its waiter was listed as open; UNKNOWN for a waiter that was not listed. */
+    Known isReachedAsListed(RecordedOperation operation, int index) {
+        return index < operation.reached.size() ? operation.reached.get(index) : Known.UNKNOWN;
+    }
+
+    /** Whether it is not known of an operation under way if the operation waits for a timeline. */
+    boolean isWaitingUnknown(RecordedOperation operation) {
+        return isOverwritten(operation)
+                && IntStream.range(0, operation.waits().size())
+                        .noneMatch(each -> isEndedWait(operation, each) == Known.NO);
+    }
+
+    /** Returns the operation ending a wait by its signal, now or later; null for the host, and for an unrecorded operation. */
+    @Nullable
+    RecordedOperation producer(RecordedOperation operation, int index) {
+        RecordedOperation found = graph.producer(operation, index);
+        boolean isLater = found != null // without the decision, the first signaller on record may signal a later value
+                && isOverwritten(operation)
+                && isReachedAsListed(operation, index) == Known.YES
+                && graph.hasEnded(found) == Known.NO;
+        return isLater ? null : found;
+    }
+
+    /** Returns the points known to hold an operation back. */
     List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
         List<OpenCalls.Awaited> points = new ArrayList<>();
         for (int i = 0; i < operation.waits().size(); i++) {
-            RecordedOperation producer = graph.producer(operation, i);
-            if (producer == null ? !isEndedWait(operation, i) : graph.hasEnded(producer) != Known.YES) {
+            RecordedOperation producer = producer(operation, i);
+            Known ended = isEndedWait(operation, i);
+            if (producer == null
+                    ? ended == Known.NO
+                    : ended != Known.UNKNOWN && graph.hasEnded(producer) != Known.YES) {
                 points.add(
                         new OpenCalls.Awaited(calls.describe(operation.waits().get(i)), producer));
             }
@@ -90,6 +128,22 @@ final class OperationStates {
             case NO -> "at " + Explanation.duration(operation.submittedAt());
             case YES -> "before the recording began";
             case UNKNOWN -> "at a time that is not recorded";
+        };
+    }
+
+    /** Returns the longest time known for which an operation may have waited: as long as its call, if submitted at an unknown time. */
+    long waited(RecordedOperation operation) {
+        long ofCall = operation.before == Known.UNKNOWN ? calls.age(operation.call()) : 0;
+        return Math.max(ofCall, Math.max(0, graph.takenAt() - operation.submittedAt()));
+    }
+
+    /** Returns how long an operation has waited, in words after "has waited". */
+    String waiting(RecordedOperation operation) {
+        String waited = Explanation.duration(waited(operation));
+        return switch (operation.before) {
+            case NO -> waited;
+            case YES -> "at least " + waited;
+            case UNKNOWN -> calls.contains(operation.call()) ? "at most " + waited : "an unknown time";
         };
     }
 

@@ -18,9 +18,14 @@ import java.util.function.Predicate;
  * the end of the last. Immutable.
  */
 final class RecordedCalls {
-    /** What a call does at a moment: the first of these that any of its operations does; HOST when none is under way. */
+    /**
+     * What a call does at a moment: the first of these that any of its operations does; HOST when none is under way. UNKNOWN
+     * is what an operation under way did before it was issued or held for memory, where records are missing and none of its
+     * waits is known to be open.
+     */
     enum Part {
         RUNNING("running"),
+        UNKNOWN("not known"),
         QUEUE("in queues"),
         MEMORY("for memory"),
         WAITING("waiting"),
@@ -99,14 +104,9 @@ final class RecordedCalls {
         for (RecordedOperation each : operations) {
             Known one = graph.hasEnded(each);
             ended = one == Known.NO || ended == Known.NO ? Known.NO : one == Known.UNKNOWN ? Known.UNKNOWN : ended;
-            Explanation.Times times = one == Known.NO ? underWay(each) : explanation.times(each);
             long at = Math.min(each.submittedAt(), graph.endOrFailure(each));
             begin = Math.min(begin, at);
-            at = change(changes, Part.WAITING, at, times.waiting());
-            at = change(changes, Part.MEMORY, at, times.memory());
-            at = change(changes, Part.QUEUE, at, times.queue());
-            at = change(changes, Part.RUNNING, at, times.running());
-            end = Math.max(end, at);
+            end = Math.max(end, one == Known.NO ? underWay(each, changes, at) : ended(each, changes, at));
         }
         return new Call(
                 number,
@@ -118,18 +118,27 @@ final class RecordedCalls {
                 ended);
     }
 
-    /** Returns the parts of the time of an operation that has not ended, up to the time of the recording. */
-    private Explanation.Times underWay(RecordedOperation operation) {
+    /** Adds the parts of the time of an operation from a time on; returns the end. */
+    private long ended(RecordedOperation operation, TreeMap<Long, int[]> changes, long from) {
+        Explanation.Times times = explanation.times(operation);
+        long at = change(changes, Part.WAITING, from, times.waiting());
+        at = change(changes, Part.MEMORY, at, times.memory());
+        at = change(changes, Part.QUEUE, at, times.queue());
+        return change(changes, Part.RUNNING, at, times.running());
+    }
+
+    /** Adds the parts of the time of an operation that has not ended, up to the time of the recording; returns the end. */
+    private long underWay(RecordedOperation operation, TreeMap<Long, int[]> changes, long from) {
         long all = Math.max(0, graph.takenAt() - operation.submittedAt());
-        if (operation.issued == null) {
-            long memory = operation.held == null ? 0 : Math.min(all, graph.takenAt() - operation.held.time());
-            return new Explanation.Times(all - memory, memory, 0, 0);
-        }
-        long since = Math.min(all, graph.takenAt() - operation.issuedAt());
+        FlightEvent last = operation.issued == null ? operation.held : operation.issued;
+        long since = last == null ? 0 : Math.min(all, graph.takenAt() - last.time());
+        boolean isUnknown = explanation.states().isWaitingUnknown(operation);
+        long at = change(changes, isUnknown ? Part.UNKNOWN : Part.WAITING, from, all - since);
         RecordedQueue queue = graph.queue(operation.axis());
         boolean isQueued =
                 queue != null && queue.stream() && operation.beganAt() == RecordedOperation.NEVER; // else has its turn
-        return new Explanation.Times(all - since, 0, isQueued ? since : 0, isQueued ? 0 : since);
+        Part now = operation.issued == null ? Part.MEMORY : isQueued ? Part.QUEUE : Part.RUNNING;
+        return change(changes, now, at, since);
     }
 
     private static long change(TreeMap<Long, int[]> changes, Part part, long from, long nanos) {

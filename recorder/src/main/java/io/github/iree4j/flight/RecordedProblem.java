@@ -8,7 +8,8 @@ import java.util.List;
  *
  * @param kind {@code unsignalled-fence} or {@code memory-shortage}
  * @param summary a sentence
- * @param age nanoseconds for which the oldest affected work had waited
+ * @param age nanoseconds for which the oldest affected work had waited; a lower bound for an operation submitted before the
+ *     recording began, and the age of the call for an operation whose time of submission is not recorded
  * @param call the oldest affected call; 0 for none
  * @param links the way from affected work to a missing signal: a call or an operation, then points and operations in turn,
  *     at last the missing signal; empty for a shortage

@@ -119,6 +119,7 @@ final class TraceExport {
         column("memory", calls, each -> each.parts()[Part.MEMORY.ordinal()]);
         column("queued", calls, each -> each.parts()[Part.QUEUE.ordinal()]);
         column("running", calls, each -> each.parts()[Part.RUNNING.ordinal()]);
+        column("unknown", calls, each -> each.parts()[Part.UNKNOWN.ordinal()]);
         column("host", calls, each -> each.parts()[Part.HOST.ordinal()]);
         column("ended", calls, each -> each.hasEnded().ordinal());
         text.append("},\n\"dispatches\":{");

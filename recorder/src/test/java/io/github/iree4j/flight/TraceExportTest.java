@@ -290,6 +290,7 @@ class TraceExportTest {
             assertThat(columns.get("memory")[row]).isEqualTo(parts[Part.MEMORY.ordinal()]);
             assertThat(columns.get("queued")[row]).isEqualTo(parts[Part.QUEUE.ordinal()]);
             assertThat(columns.get("running")[row]).isEqualTo(parts[Part.RUNNING.ordinal()]);
+            assertThat(columns.get("unknown")[row]).isEqualTo(parts[Part.UNKNOWN.ordinal()]);
             assertThat(columns.get("host")[row]).isEqualTo(parts[Part.HOST.ordinal()]);
         }
     }

@@ -258,7 +258,7 @@ public final class Explanation {
         if (index < operation.decisions().size()) {
             return decision(operation.decisions().get(index));
         }
-        return !states.isOverwritten(operation)
+        return !states.mayLackRecords(operation)
                 ? "not decided"
                 : states.isReachedAsListed(operation, index) == Known.YES ? "reached" : "the decision is missing";
     }

@@ -42,16 +42,16 @@ final class OperationStates {
         if (operation.issuedAt() != RecordedOperation.NEVER) {
             return operation.isEndedByHost() ? "not completed by the host" : "issued, not complete";
         }
-        if (isOverwritten(operation)) {
+        if (mayLackRecords(operation)) {
             return "not ended";
         }
         return operation.held != null ? "held back for memory" : "held back";
     }
 
-    /** Whether records of the operation's progress may be missing. */
-    boolean isOverwritten(RecordedOperation operation) {
+    /** Whether records of the operation's progress may be missing: overwritten, or without room in the file. */
+    boolean mayLackRecords(RecordedOperation operation) {
         FlightRecording.Header header = graph.recording().header();
-        return !operation.isWhole(header.completeFrom()) || header.dropped() > 0;
+        return header.dropped() > 0 || !operation.isWhole(header.completeFrom());
     }
 
     /**
@@ -69,7 +69,7 @@ final class OperationStates {
             return Known.YES;
         }
         boolean isListedOpen = listed == Known.NO && graph.hasEnded(operation) == Known.NO;
-        return isListedOpen || !isOverwritten(operation) ? Known.NO : Known.UNKNOWN;
+        return isListedOpen || !mayLackRecords(operation) ? Known.NO : Known.UNKNOWN;
     }
 
     /** Returns whether a value was reached when its waiter was listed as open; UNKNOWN for a waiter that was not listed. */
@@ -79,7 +79,7 @@ final class OperationStates {
 
     /** Whether it is not known of an operation under way if the operation waits for a timeline. */
     boolean isWaitingUnknown(RecordedOperation operation) {
-        return isOverwritten(operation)
+        return mayLackRecords(operation)
                 && IntStream.range(0, operation.waits().size())
                         .noneMatch(each -> isEndedWait(operation, each) == Known.NO);
     }
@@ -89,7 +89,7 @@ final class OperationStates {
     RecordedOperation producer(RecordedOperation operation, int index) {
         RecordedOperation found = graph.producer(operation, index);
         boolean isLater = found != null // without the decision, the first signaller on record may signal a later value
-                && isOverwritten(operation)
+                && mayLackRecords(operation)
                 && isReachedAsListed(operation, index) == Known.YES
                 && graph.hasEnded(found) == Known.NO;
         return isLater ? null : found;

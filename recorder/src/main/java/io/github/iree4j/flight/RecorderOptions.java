@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to a usable size. An operation takes
  *     some 600, with its memory
  * @param file a file also written; null for none. The file has the oldest records where the ring has the newest
- * @param fileBytes the most bytes of the file; records beyond are counted
+ * @param fileBytes the most bytes of the file; records beyond are counted. The operations and calls open at the end are
+ *     written nevertheless, and take at most 32 MiB more
  * @param dispatches of so many executions of a function one records its dispatches, the first and later ones: 1 for all
  *     executions, 0 for none, at most {@link #MAXIMUM_DISPATCHES}
  */
@@ -66,7 +67,7 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes, i
      * Returns these options with a file.
      *
      * @param path the file, replaced if there is one
-     * @param limit the most bytes of the file
+     * @param limit the most bytes of the file, without the operations and calls open at the end
      * @return the new options
      */
     public RecorderOptions withFile(Path path, long limit) {

@@ -4,6 +4,7 @@ import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.flight.FlightRecording.Header;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -60,20 +61,25 @@ final class RecordingDrain {
         move(null);
     }
 
-    /** Moves the records of the rings to the file, and the last records, if any. */
-    private synchronized void move(@Nullable RecordWords others) {
+    /** Moves the records of the rings to the file, and the records of the end, if any. */
+    private synchronized void move(@Nullable RecordWords open) {
         RecordingFile.Appender target = file;
         if (target == null) {
             return;
         }
         RecordWords records = rings.drain(rings.cut());
-        records = others == null ? records : records.with(others);
         try {
             long lostBelow = rings.lostBelow();
             if (!target.isFull()) {
                 completeFrom = lostBelow;
             }
-            refused.addAndGet(target.append(definitions.names(), definitions.queues(), definitions.pools(), records));
+            List<String> names = definitions.names();
+            List<RecordedQueue> queues = definitions.queues();
+            List<RecordedPool> pools = definitions.pools();
+            refused.addAndGet(target.append(names, queues, pools, records));
+            if (open != null) {
+                refused.addAndGet(target.appendOpen(names, queues, pools, open));
+            }
             bytes.set(target.bytes());
         } catch (IOException e) {
             refused.addAndGet(records.count());
@@ -95,7 +101,7 @@ final class RecordingDrain {
     /**
      * Writes the remaining records, and the end of the file. Idempotent.
      *
-     * @param open records of the operations that have not ended
+     * @param open records of the operations and calls that have not ended, written to a full file too
      */
     synchronized void close(RecordWords open) {
         move(open);

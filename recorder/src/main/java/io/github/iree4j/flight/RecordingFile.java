@@ -44,6 +44,13 @@ final class RecordingFile {
     /** The usual limit of a chunk of records, exceeded only by a larger record: damage to a byte costs no more than such a chunk. */
     private static final int USUAL_CHUNK = 256 << 10;
 
+    /**
+     * The most bytes, beyond the limit of a file, for the records of operations and calls open at the end, with the names and
+     * queues of these records: a full file names what hangs too. The most operations and calls of {@link OpenRecords} have
+     * room, with three points each and short names.
+     */
+    static final int OPEN_BYTES = 32 << 20;
+
     private static final int INFO_BYTES = 16;
     private static final int END_BYTES = 32;
 
@@ -51,9 +58,11 @@ final class RecordingFile {
 
     private RecordingFile() {}
 
-    /** Returns the most bytes of records read: a quarter of a GiB, or an eighth of the heap if smaller. */
+    /** Returns the most bytes of records read: of a file with the usual limit, or an eighth of the heap if smaller. */
     static long limit() {
-        return Math.min(256L << 20, Runtime.getRuntime().maxMemory() / 8);
+        return Math.min(
+                RecorderOptions.DEFAULT.fileBytes() + OPEN_BYTES,
+                Runtime.getRuntime().maxMemory() / 8);
     }
 
     /** Writes a file piece by piece. One thread at a time. */
@@ -93,18 +102,36 @@ final class RecordingFile {
         long append(
                 List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
                 throws IOException {
-            if (records.count() == 0 || full) {
-                return records.count();
+            long refused = full ? records.count() : append(allNames, allQueues, allPools, records, limit);
+            full |= refused > 0;
+            return refused;
+        }
+
+        /** Appends the records of open operations and calls before the end, to a full file too; otherwise as {@link #append}. */
+        long appendOpen(
+                List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
+                throws IOException {
+            return append(allNames, allQueues, allPools, records, limit + OPEN_BYTES);
+        }
+
+        private long append(
+                List<String> allNames,
+                List<RecordedQueue> allQueues,
+                List<RecordedPool> allPools,
+                RecordWords records,
+                long most)
+                throws IOException {
+            if (records.count() == 0) {
+                return 0;
             }
             ByteBuffer[] definitions = {
                 named(allNames), queues(allQueues), pools(allPools),
             };
-            long room = limit - written - CHUNK_HEADER_BYTES - END_BYTES;
+            long room = most - written - CHUNK_HEADER_BYTES - END_BYTES;
             for (ByteBuffer each : definitions) {
                 room -= each.position() + CHUNK_HEADER_BYTES;
             }
             if (room <= 0) {
-                full = true;
                 return records.count();
             }
             chunk(NAMES, definitions[0]);
@@ -136,7 +163,6 @@ final class RecordingFile {
                 next += taken;
             }
             target.flush();
-            full = next < records.count();
             return (long) records.count() - next;
         }
 

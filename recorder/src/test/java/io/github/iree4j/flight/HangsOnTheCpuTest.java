@@ -32,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -276,6 +277,45 @@ class HangsOnTheCpuTest {
         FlightRecording recording = FlightRecording.read(file);
         assertThat(recording.header().dropped()).isPositive();
         assertThat(named(recording)).isEmpty();
+    }
+
+    /** The first is submitted before the file is full, the others after, to queues and timelines unknown to the file by then. */
+    @Test
+    void whatHangsWhenAFileIsFullIsNamedWhetherSubmittedBeforeOrAfter() throws Exception {
+        Path file = folder.resolve("full.iree4j");
+        try (Device device = device();
+                Device later = device();
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(gate, 1)) {
+            FlightRecorder recorder =
+                    FlightRecorder.open(domain, RecorderOptions.DEFAULT.withFile(file, RecorderOptions.MINIMUM_BYTES));
+            Set<FlightEvent.Point> hanging = new HashSet<>();
+            for (int i = 1; i <= 20_000; i++) {
+                try (Fence signal = Fence.at(timeline, i)) {
+                    (i == 1 ? device : later).queue(0).barrier(wait, signal, 0);
+                }
+                hanging.add(new FlightEvent.Point(timeline.id(), i));
+                while (recorder.statistics().fileDropped() == 0) {
+                    device.queue(0).barrier(null, null, 0);
+                }
+            }
+            gate.setName("named when the file was full");
+            recorder.close();
+            FlightRecording recording = FlightRecording.read(file);
+            assertThat(recording.header().dropped()).isPositive();
+            assertThat(named(recording)).isEqualTo(hanging);
+            assertThat(Files.size(file))
+                    .isBetween(RecorderOptions.MINIMUM_BYTES, RecorderOptions.MINIMUM_BYTES + (32L << 20));
+            assertThat(submissions(recording).getLast())
+                    .contains("barrier on local/0: submitted at ", "and not ended, for ");
+            assertThat(new Explanation(new OperationGraph(recording)).problems())
+                    .singleElement()
+                    .satisfies(each -> assertThat(each.summary())
+                            .contains("'named when the file was full' at 1", "20000 operations"));
+            gate.signal(1);
+            timeline.await(20_000);
+        }
     }
 
     /** Everything has ended; a byte in the middle of the file is another. */

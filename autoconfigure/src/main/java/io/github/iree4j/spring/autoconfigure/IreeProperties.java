@@ -527,7 +527,7 @@ public record IreeProperties(
          * The flight recorder.
          *
          * @param bytes Memory for the most recent records, 1MB to 1GB.
-         * @param fileBytes Maximum size of the file, 1MB to 1GB. Further records are counted.
+         * @param fileBytes Maximum size of the file, 1MB to 1GB. Further records are counted; operations and calls open at the end take up to 32MB more.
          */
         public record Recorder(
                 @DefaultValue("16MB") DataSize bytes,

@@ -25,6 +25,7 @@ final class DispatchSampling implements DispatchObserver {
     static final int WORDS = 4;
 
     private static final int MAXIMUM_ENTRIES = 4096; // programs, and functions of a program, counted apart
+    private static final long[] NONE = {};
     private static final int GOLDEN = 0x9E3779B9; // of 2^32
 
     private final RecordRings rings;
@@ -48,39 +49,44 @@ final class DispatchSampling implements DispatchObserver {
     }
 
     /**
-     * Lists the dispatches of a chosen operation, and has their times reported. Called within the submission.
+     * Lists the dispatches of a chosen operation, and has the times of the dispatches reported. An operation without
+     * dispatches always gets an empty list, and is not counted among the executions. Called within the submission.
      *
      * @param number of the operation
      */
     void submitted(QueueOperation operation, long number, @Nullable MemoryHolder call) {
-        if (every == 0
-                || !(operation instanceof DispatchingOperation dispatching)
-                || !dispatching.hasDispatches()
-                || !isChosen(executions(call).getAndIncrement())) {
+        if (every == 0 || !(operation instanceof DispatchingOperation dispatching)) {
             return;
         }
-        Listing listing = new Listing();
-        dispatching.forEachDispatch(listing);
-        if (listing.count == 0) {
-            return; // the part between two collectives may have none
+        if (!dispatching.hasDispatches()) {
+            put(number, dispatching, 0, NONE);
+        } else if (isChosen(executions(call).getAndIncrement())) {
+            Listing listing = new Listing();
+            dispatching.forEachDispatch(listing); // the part between two collectives may have none
+            put(number, dispatching, listing.count, listing.words);
+            if (listing.count > 0) {
+                operation.observeDispatches(this);
+            }
         }
-        int listed = Math.min(MAXIMUM, listing.count);
+    }
+
+    private void put(long number, DispatchingOperation dispatching, int count, long[] words) {
+        int listed = Math.min(MAXIMUM, count);
         long now = rings.now();
         RecordRing ring = rings.hold(now);
         try {
             ring.begin(RecordType.DISPATCHES, 4 + WORDS * listed, now);
             ring.put(number);
             ring.put(dispatching.timesDispatches() ? 1 : 0);
-            ring.put(listing.count);
+            ring.put(count);
             ring.put(listed);
             for (int i = 0; i < WORDS * listed; i++) {
-                ring.put(listing.words[i]);
+                ring.put(words[i]);
             }
         } finally {
             ring.release();
         }
         drain.look(ring, now);
-        operation.observeDispatches(this);
     }
 
     /** Returns whether an execution is chosen, by the number of earlier executions of its function. */

@@ -285,7 +285,7 @@ public sealed interface FlightEvent {
     record Dispatch(String export, Workgroups workgroups) {}
 
     /**
-     * The dispatches of a sampled operation, listed at its submission.
+     * The dispatches of a sampled operation, listed at its submission; also of an execution known to have none.
      *
      * @param operation the operation
      * @param timed whether the backend reports when the dispatches begin and end

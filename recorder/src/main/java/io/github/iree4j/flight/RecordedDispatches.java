@@ -153,6 +153,9 @@ final class RecordedDispatches {
             boolean isWhole = operation.isWhole(header.completeFrom()) && header.dropped() == 0;
             return List.of(isWhole ? "dispatches: not sampled" : "dispatches: not known, records overwritten");
         }
+        if (list.count() == 0) {
+            return List.of("dispatches: none");
+        }
         List<String> lines = new ArrayList<>();
         lines.add(
                 list.timed() ? "dispatches, sampled:" : "dispatches, sampled; the device does not report their times:");
@@ -195,7 +198,7 @@ final class RecordedDispatches {
             return List.of();
         }
         List<RecordedOperation> executions = graph.operations().stream()
-                .filter(each -> EXECUTIONS.contains(each.name()))
+                .filter(each -> EXECUTIONS.contains(each.name()) && !isKnownWithoutDispatches(each))
                 .toList();
         long sampled = executions.stream()
                 .filter(each -> listed.containsKey(each.number()))
@@ -208,6 +211,11 @@ final class RecordedDispatches {
                 .limit(most)
                 .forEach(each -> lines.add("  " + export(each.getKey(), each.getValue())));
         return lines;
+    }
+
+    private boolean isKnownWithoutDispatches(RecordedOperation operation) {
+        FlightEvent.Dispatches list = listed.get(operation.number());
+        return list != null && list.count() == 0;
     }
 
     private static long total(List<Row> rows) {

@@ -105,6 +105,32 @@ class RecordedDispatchesTest {
         assertThat(sampled(0, 5)).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void executionsWithoutDispatchesAreNeitherSampledNorCounted(int every) throws IOException {
+        try (ClockedKernels kernels = new ClockedKernels();
+                CommandBuffer commands = kernels.commands(ClockedKernels.QUICK);
+                Buffer buffer = kernels.device.allocator().allocate(BufferParams.DEFAULT, 64);
+                CommandBuffer fills = kernels.device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0);
+                FlightRecorder recorder = kernels.recorder(every)) {
+            fills.fillBuffer(BufferRef.of(buffer), 1, 4, 0);
+            fills.finish();
+            for (int i = 0; i < 5; i++) {
+                kernels.execute(fills);
+                kernels.execute(commands);
+            }
+            kernels.device.queue(0).fill(null, null, buffer, 0, 64, 1, 4, 0);
+            OperationGraph graph = ClockedKernels.everything(recorder);
+            assertThat(new Explanation(graph).summary(20))
+                    .contains("dispatches with the most time, of %d sampled of 5 executions:"
+                            .formatted(every == 1 ? 5 : 1));
+            for (int i = 0; i < 10; i += 2) {
+                assertThat(lines(graph, graph.operations().get(i))).contains("  dispatches: none");
+            }
+            assertThat(lines(graph, graph.operations().getLast())).noneMatch(line -> line.contains("dispatches"));
+        }
+    }
+
     /** Returns which of some executions, counted from 0, have dispatches. */
     private static List<Long> sampled(int every, int executions) throws IOException {
         try (ClockedKernels kernels = new ClockedKernels();

@@ -194,13 +194,17 @@ public final class Explanation {
     }
 
     /**
-     * Finds the conditions keeping work from advancing when the recording was taken: missing signals, and requests for
-     * memory that wait.
+     * Finds the conditions keeping work from advancing when the recording was taken: missing signals, operations that wait
+     * for each other, and requests for memory that wait.
      *
      * @return the problems, the oldest first, at most 20
      */
     public List<RecordedProblem> problems() {
-        return Stream.concat(new MissingSignals(this).find(), new MemoryShortages(graph, this).find())
+        return Stream.of(
+                        new MissingSignals(this).find(),
+                        new Deadlocks(this).find(),
+                        new MemoryShortages(graph, this).find())
+                .flatMap(found -> found)
                 .sorted(Comparator.comparingLong(RecordedProblem::age).reversed())
                 .limit(MOST_PROBLEMS)
                 .toList();

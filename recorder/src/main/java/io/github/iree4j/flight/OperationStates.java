@@ -95,11 +95,15 @@ final class OperationStates {
         return isLater ? null : found;
     }
 
-    /** Returns the points known to hold an operation back. */
+    /**
+     * Returns the points known to hold an operation back. An operation does not end its own wait: a later value of the
+     * operation's own, on the awaited timeline, counts as nobody's.
+     */
     List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
         List<OpenCalls.Awaited> points = new ArrayList<>();
         for (int i = 0; i < operation.waits().size(); i++) {
-            RecordedOperation producer = producer(operation, i);
+            RecordedOperation found = producer(operation, i);
+            RecordedOperation producer = found == operation ? null : found;
             Known ended = isEndedWait(operation, i);
             if (producer == null
                     ? ended == Known.NO

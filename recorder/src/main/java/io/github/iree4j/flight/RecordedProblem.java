@@ -6,13 +6,14 @@ import java.util.List;
 /**
  * A condition keeping work from advancing when a recording was taken, as far as the recording shows.
  *
- * @param kind {@code unsignalled-fence} or {@code memory-shortage}
+ * @param kind {@code unsignalled-fence}, {@code deadlock} or {@code memory-shortage}
  * @param summary a sentence
  * @param age nanoseconds for which the oldest affected work had waited; a lower bound for an operation submitted before the
  *     recording began, and the age of the call for an operation whose time of submission is not recorded
  * @param call the oldest affected call; 0 for none
  * @param links the way from affected work to a missing signal: a call or an operation, then points and operations in turn,
- *     at last the missing signal; empty for a shortage
+ *     at last the missing signal, or in a deadlock the operation that closes the cycle; cut off after 21; empty for a
+ *     shortage
  * @param chain lines about the affected work, the calls first
  * @param remedy the recommended action
  */

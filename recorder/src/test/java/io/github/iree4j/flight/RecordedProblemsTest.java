@@ -7,6 +7,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,6 +89,90 @@ class RecordedProblemsTest {
         assertThat(problems().getFirst().chain()).hasSize(11).last().isEqualTo("and 20 more");
         upload.signal(1);
         copied.signal(1);
+    }
+
+    @Test
+    void operationsThatWaitForEachOtherAreADeadlockWithWhatWaitsForOneOfThem() {
+        queue.barrier(Fence.at(copied, 1), Fence.at(upload, 1), 0);
+        work.clock.runUntil(work.clock.now() + 2_000_000_000L);
+        queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
+        assertThat(problems()).hasSize(1);
+        try (TimelineSemaphore behind = TimelineSemaphore.create(0);
+                TimelineSemaphore never = TimelineSemaphore.create(0)) {
+            queue.barrier(Fence.at(copied, 1), Fence.at(behind, 1), 0);
+            queue.barrier(Fence.of(List.of(new Fence.Entry(behind, 1), new Fence.Entry(never, 1))), null, 0);
+            work.run(30);
+            List<RecordedProblem> all = problems();
+            assertThat(all).extracting(RecordedProblem::kind).containsExactly("deadlock", "unsignalled-fence");
+            RecordedProblem deadlock = all.getFirst();
+            assertThat(deadlock.summary())
+                    .isEqualTo("2 operations wait for each other; waiting for the end of the cycle: 2 operations");
+            assertThat(deadlock.age()).isGreaterThanOrEqualTo(2_000_000_000L);
+            assertThat(deadlock.call()).isZero();
+            assertThat(deadlock.links()).hasSize(5);
+            assertThat(deadlock.links().get(0))
+                    .contains("barrier on v0/0")
+                    .isEqualTo(deadlock.links().get(4));
+            assertThat(deadlock.links().get(1)).isEqualTo("timeline " + copied.id() + " at 1");
+            assertThat(deadlock.links().get(2))
+                    .contains("barrier on v0/0")
+                    .isNotEqualTo(deadlock.links().get(0));
+            assertThat(deadlock.links().get(3)).isEqualTo("timeline " + upload.id() + " 'upload-finished' at 1");
+            assertThat(deadlock.chain()).hasSize(4).allMatch(line -> line.contains(", has waited "));
+            never.signal(1);
+            assertThat(problems()).extracting(RecordedProblem::kind).containsExactly("deadlock");
+            upload.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            work.clock.runUntilIdle();
+            assertThat(problems()).isEmpty();
+        }
+    }
+
+    @Test
+    void eachOfTwoDeadlocksIsAProblem() {
+        try (TimelineSemaphore left = TimelineSemaphore.create(0);
+                TimelineSemaphore right = TimelineSemaphore.create(0)) {
+            queue.barrier(Fence.at(copied, 1), Fence.at(upload, 1), 0);
+            queue.barrier(Fence.at(left, 1), Fence.at(right, 1), 0);
+            queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
+            queue.barrier(Fence.at(right, 1), Fence.at(left, 1), 0);
+            assertThat(problems())
+                    .hasSize(2)
+                    .allMatch(each -> each.summary().equals("2 operations wait for each other"));
+            left.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            upload.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            work.clock.runUntilIdle();
+        }
+    }
+
+    @Test
+    void aDeadlockOfManyOperationsIsFoundAndItsLinksAreCutOff() {
+        int most = 30_000;
+        for (int i = 0; i < most; i++) {
+            queue.barrier(
+                    i == 0 ? Fence.at(upload, 1) : Fence.at(copied, i),
+                    i == most - 1 ? Fence.at(upload, 1) : Fence.at(copied, i + 1),
+                    0);
+        }
+        assertThat(problems()).singleElement().satisfies(each -> {
+            assertThat(each.summary()).isEqualTo("30000 operations wait for each other");
+            assertThat(each.links()).hasSize(21);
+            assertThat(each.chain()).hasSize(11).last().isEqualTo("and 29990 more");
+        });
+        upload.fail(new IreeException(StatusCode.ABORTED, "given up"));
+        work.clock.runUntilIdle();
+        assertThat(problems()).isEmpty();
+    }
+
+    @Test
+    void anOperationThatSignalsALaterValueOfItsOwnWaitHangsOnTheSignalThatIsMissing() {
+        queue.barrier(Fence.at(upload, 1), Fence.at(upload, 2), 0);
+        assertThat(problems()).singleElement().satisfies(each -> {
+            assertThat(each.kind()).isEqualTo("unsignalled-fence");
+            assertThat(each.summary()).contains("'upload-finished' at 1; waiting for the signal: 1 operation");
+        });
+        upload.signal(1);
+        work.clock.runUntilIdle();
+        assertThat(problems()).isEmpty();
     }
 
     @Test

@@ -12,6 +12,7 @@ export const PARTS = [
   { key: "queued", label: "in its queue" },
   { key: "running", label: "running" },
   { key: "host", label: "on the host" },
+  { key: "unknown", label: "not known" },
 ];
 
 const FORMAT = "iree4j trace 1";
@@ -40,7 +41,7 @@ export class Trace {
     const names = texts(given.names, "names");
     const named = (index) => names[index] ?? "";
     const ops = columns(given.operations, "operations", ["number", "name", "queue", "thread", "call", "function", "submitted", "waiting", "memory", "queued", "running", "ended", "known", "after", "ready", "reason"]);
-    const calls = columns(given.calls, "calls", ["number", "function", "begin", "end", "waiting", "memory", "queued", "running", "host", "ended"]);
+    const calls = columns(given.calls, "calls", ["number", "function", "begin", "end", "waiting", "memory", "queued", "running", "host", "unknown", "ended"]);
     this.start = String(given.start ?? "");
     this.caveat = String(given.caveat ?? "");
     this.leftOut = Number(given.leftOut ?? 0);

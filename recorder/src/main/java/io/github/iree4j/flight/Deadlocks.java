@@ -66,7 +66,7 @@ final class Deadlocks {
         Map<RecordedOperation, Integer> left = new HashMap<>(); // waits for remaining operations
         Deque<RecordedOperation> removed = new ArrayDeque<>();
         for (RecordedOperation each : open) {
-            List<Awaited> forOpen = explanation.awaited(each).stream()
+            List<Awaited> forOpen = explanation.states().awaited(each).stream()
                     .filter(wait -> remaining.contains(wait.signaller()))
                     .toList();
             waits.put(each, forOpen);

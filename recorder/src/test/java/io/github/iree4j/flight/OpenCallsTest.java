@@ -253,8 +253,7 @@ class OpenCallsTest {
                         assertThat(known.hasEnded()).isEqualTo(Known.NO);
                         assertThat(explanation.slowest("", Integer.MAX_VALUE))
                                 .noneMatch(line -> line.startsWith("call " + call.call() + " "))
-                                .last()
-                                .isEqualTo("1 more in progress: see the summary");
+                                .contains("1 more in progress: see the summary");
                         assertThat(explanation.call(call.call()).getFirst()).contains(" of program 'host_while' for ");
                     }
                 }

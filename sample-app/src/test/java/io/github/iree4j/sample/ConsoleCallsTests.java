@@ -214,7 +214,7 @@ class ConsoleCallsTests extends ConsoleTests {
                   window.ireeConsole.explore.dialog.actions.trace({
                     format: 'iree4j trace 1', names: [], remarks: null, problems: [null],
                     operations: columns(['number', 'name', 'queue', 'thread', 'call', 'function', 'submitted', 'waiting', 'memory', 'queued', 'running', 'ended', 'known', 'after', 'ready', 'reason']),
-                    calls: columns(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended']),
+                    calls: columns(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'unknown', 'ended']),
                   });
                 })()""");
         browser.until("document.title.startsWith('Calls')");
@@ -238,7 +238,7 @@ class ConsoleCallsTests extends ConsoleTests {
                               submitted: [100, 200], waiting: [0, 0], memory: [0, 0], queued: [0, 0], running: [40, 50],
                               ended: [0, 0], known: [140, 250], after: [0, 0], ready: [110, 150], reason: [0, 0],
                             },
-                            calls: none(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended']),
+                            calls: none(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'unknown', 'ended']),
                           };
                           const old = new Trace(given);
                           const dispatches = {
@@ -274,7 +274,7 @@ class ConsoleCallsTests extends ConsoleTests {
                               submitted: [100, 110, 120, 50], waiting: [0, 40, 0, 0], memory: [10, 0, 0, 0], queued: [0, 0, 5, 0], running: [40, 50, 5, 0],
                               ended: [0, 0, 0, 1], known: [150, 200, 130, 50], after: [0, 1, 0, 0], ready: [110, 150, 120, 50], reason: [0, 1, 2, -1],
                             },
-                            calls: { number: [1, 2, 3], function: [2, 2, 3], begin: [100, 120, 50], end: [200, 130, 50], waiting: [0, 0, 0], memory: [10, 0, 0], queued: [0, 5, 0], running: [90, 5, 0], host: [0, 0, 0], ended: [0, 0, 1] },
+                            calls: { number: [1, 2, 3], function: [2, 2, 3], begin: [100, 120, 50], end: [200, 130, 50], waiting: [0, 0, 0], memory: [10, 0, 0], queued: [0, 5, 0], running: [90, 5, 0], host: [0, 0, 0], unknown: [0, 0, 0], ended: [0, 0, 1] },
                             problems: [{ kind: 'unsignalled-fence', summary: 's', age: 5, call: 3, links: ['call 3', 'u at 1', 'fill #4', 't at 1'], chain: [], remedy: 'r' }],
                           });
                           const [f] = trace.functions;
@@ -298,7 +298,7 @@ class ConsoleCallsTests extends ConsoleTests {
                           const running = (starts, duration) => {
                             const column = (of) => starts.map((_, i) => of(i));
                             const keys = ['name', 'queue', 'thread', 'call', 'function', 'waiting', 'memory', 'queued', 'ended', 'after', 'ready', 'reason', 'known'];
-                            const none = Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended'].map((key) => [key, []]));
+                            const none = Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'unknown', 'ended'].map((key) => [key, []]));
                             const zeros = Object.fromEntries(keys.map((key) => [key, column(() => 0)]));
                             const operations = { ...zeros, number: column((i) => i + 1), submitted: starts, running: column(() => duration) };
                             return new Trace({ format: 'iree4j trace 1', until: 0, names: ['f'], operations, calls: none }).running(600);
@@ -324,7 +324,7 @@ class ConsoleCallsTests extends ConsoleTests {
                       submitted: [0, 100_000, 200_000], waiting: [0, 0, 0], memory: [0, 0, 0], queued: [0, 0, 0], running: [400_000, 0, 0],
                       ended: [0, 1, 2], known: [400_000, 100_000, 20_000_000], after: [0, 0, 0], ready: [0, 0, 0], reason: [0, -1, -1],
                     },
-                    calls: Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'ended'].map((key) => [key, []])),
+                    calls: Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'unknown', 'ended'].map((key) => [key, []])),
                   });
                 })()""");
         browser.until("document.title.startsWith('Calls')");

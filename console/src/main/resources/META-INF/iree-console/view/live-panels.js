@@ -62,7 +62,7 @@ export class QueuesPanel {
   }
 
   #add(name, index, machine) {
-    const canvas = h("canvas.chart", { role: "img" });
+    const canvas = h("canvas.chart", { role: "img", "aria-label": `${name}: not drawn yet` });
     const parts = DECISIONS.map((_, i) => h(`span.part.decision-${i}`));
     const row = {
       canvas,

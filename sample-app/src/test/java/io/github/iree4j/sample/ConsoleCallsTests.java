@@ -285,7 +285,7 @@ class ConsoleCallsTests extends ConsoleTests {
                           return [f.name, f.count, f.p50, f.p99, f.parts, path, trace.from, trace.to, operations, parts, rows, chain, trace.operations[3].end].join('|');
                         })()"""))
                 .isEqualTo(
-                        "f|2|10|100|0,10,5,95,0|1>2|100|300|4|15,5,5,15|0123|call 3 < u at 1 < fill #4 < t at 1!|300");
+                        "f|2|10|100|0,10,5,95,0,0|1>2|100|300|4|15,5,5,15|0123|call 3 < u at 1 < fill #4 < t at 1!|300");
     }
 
     /** The map shows how many run at once, and what runs one after the other does not. */

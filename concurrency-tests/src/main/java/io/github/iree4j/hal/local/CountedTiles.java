@@ -1,9 +1,11 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.loader.HostDispatch;
 import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.DispatchObserver;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -36,6 +38,11 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
      * @param regions the workgroups of each dispatch of each region
      */
     CountedTiles(int executions, int[]... regions) {
+        this(null, executions, regions);
+    }
+
+    /** As above, and reports the dispatches of the first execution to an observer; null for none. */
+    CountedTiles(DispatchObserver observer, int executions, int[]... regions) {
         super(2);
         this.executions = executions;
         int dispatches =
@@ -74,7 +81,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
                 new LocalExecutable[] {new LocalExecutable("counted", this)},
                 MemorySegment.NULL,
                 new int[0]);
-        begin(recording, 0, recording.regionCount(), null, null, null);
+        begin(recording, 0, recording.regionCount(), null, null, observer == null ? null : new Observed(observer));
     }
 
     /** Runs some tiles, as one of two actors. */
@@ -158,4 +165,28 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
 
     @Override
     public void close() {}
+
+    /** The operation whose dispatches are reported. Never submitted: the actors run the tiles. */
+    private final class Observed extends CommandOperation {
+        Observed(DispatchObserver observer) {
+            super("execute", new CallerRunners(ARBITER + 1, 2));
+            observeDispatches(observer);
+        }
+
+        @Override
+        Recording recording() {
+            return recording;
+        }
+
+        @Override
+        BindingTable bindings() {
+            return null;
+        }
+
+        @Override
+        protected void retain() {}
+
+        @Override
+        protected void release() {}
+    }
 }

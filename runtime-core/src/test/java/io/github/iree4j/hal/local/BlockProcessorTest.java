@@ -582,6 +582,27 @@ class BlockProcessorTest {
                 .containsExactly(Outcome.ENDED, Outcome.FAILED);
     }
 
+    // BLOCK-4
+    @Test
+    void aDispatchThatIsStoppedBeforeItsLastTileIsReportedAsStopped() throws Exception {
+        count(100, 0);
+        barrier();
+        count(4000, 1);
+        commands.finish();
+        Drainers drainers = new Drainers(1);
+        counting.body = (group, dispatch) -> {
+            if (dispatch == 1 && group == 100) {
+                drainers.stop = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
+            }
+        };
+        Dispatches reported = new Dispatches(System::nanoTime);
+        drainers.observed = reported.of((RecordedCommandBuffer) commands);
+        assertThat(drainers.run(1)).isNotNull();
+        assertThat(reported.dispatches)
+                .extracting(DispatchObserver.Dispatch::outcome)
+                .containsExactly(Outcome.ENDED, Outcome.STOPPED);
+    }
+
     @Test
     void sequentialCodeRunsOnOneThreadInOneCall() throws Exception {
         commands.dispatch(counter, Counting.SEQUENTIAL, DispatchConfig.of(50, 2, 3), NONE, List.of(), 0);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ended calls ended since the program was loaded
  * @param failed calls of these that failed or were cancelled
- * @param measured calls that the durations are of: the calls ended in the last minute, the latest 1,024 at most
+ * @param measured calls that the durations are of: the calls ended well in the last minute, the latest 1,024 at most
  * @param median the nearest rank of the measured calls; null without any
  * @param p99 the nearest rank of the measured calls; null for fewer than {@value #FEW}, of which it is the slowest
  * @param slowest of the measured calls; null without any

@@ -9,18 +9,19 @@ import java.util.function.LongSupplier;
 
 /**
  * The times of a function's calls, from the caller's call to the result: with the waits for a turn, for memory and for a
- * batch, and with retries. Keeps the latest calls, so that the figures are of calls and not of buckets. Thread-safe.
+ * batch, and with retries. Keeps the latest calls that ended well, so that the figures are of calls and not of buckets.
+ * Failures are counted only: a call refused within a microsecond says nothing about the time of an answer. Thread-safe.
  */
 final class CallTimes {
     private static final int LATEST = 1024;
     private static final long LATELY = Duration.ofMinutes(1).toNanos();
 
-    /** An ended call, at a time in nanoseconds. */
+    /** A call ended well, at a time in nanoseconds. */
     private record Ended(long at, long nanos) {}
 
     private final LongSupplier clock;
     private final AtomicReferenceArray<Ended> latest = new AtomicReferenceArray<>(LATEST); // a ring
-    private final AtomicLong ended = new AtomicLong();
+    private final AtomicLong succeeded = new AtomicLong();
     private final LongAdder failed = new LongAdder();
 
     /**
@@ -34,14 +35,15 @@ final class CallTimes {
 
     /** Records the end of a call. */
     void ended(long begun, boolean hasFailed) {
-        long now = clock.getAsLong();
         if (hasFailed) {
             failed.increment();
+            return;
         }
-        latest.setRelease((int) (ended.getAndIncrement() % LATEST), new Ended(now, now - begun));
+        long now = clock.getAsLong();
+        latest.setRelease((int) (succeeded.getAndIncrement() % LATEST), new Ended(now, now - begun));
     }
 
-    /** Returns the figures of the last minute, of the latest {@value #LATEST} calls at most. */
+    /** Returns the figures of the last minute, of the latest {@value #LATEST} calls ended well at most. */
     CallDurations durations() {
         long now = clock.getAsLong();
         long[] times = new long[LATEST];
@@ -53,6 +55,7 @@ final class CallTimes {
             }
         }
         Arrays.sort(times, 0, count);
-        return CallDurations.of(ended.get(), failed.sum(), Arrays.copyOf(times, count));
+        long failures = failed.sum();
+        return CallDurations.of(succeeded.get() + failures, failures, Arrays.copyOf(times, count));
     }
 }

@@ -130,7 +130,13 @@ public final class InvocationService implements InvocationOperations {
     CompletableFuture<Results> invokeAsync(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
         CallTimes times = located.program().times(located.function());
         long begun = System.nanoTime();
-        CompletableFuture<Results> call = chain.proceed(request(located, options, false, inputs));
+        CompletableFuture<Results> call;
+        try {
+            call = chain.proceed(request(located, options, false, inputs));
+        } catch (RuntimeException | Error e) { // of an interceptor
+            times.ended(begun, true);
+            throw e;
+        }
         call.whenComplete((_, failure) -> times.ended(begun, failure != null));
         return call;
     }

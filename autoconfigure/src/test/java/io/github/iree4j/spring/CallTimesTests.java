@@ -63,9 +63,13 @@ class CallTimesTests {
     }
 
     @Test
-    void failedCallsAreMeasuredToo() {
-        times.ended(clock.get(), true);
-        assertThat(times.durations().failed()).isEqualTo(1);
-        assertThat(times.durations().measured()).isEqualTo(1);
+    void refusedCallsAreCountedAndShortenNoFigure() {
+        call(5);
+        for (int i = 0; i < 2000; i++) {
+            times.ended(clock.get(), true);
+        }
+        call(7);
+        assertThat(times.durations())
+                .isEqualTo(new CallDurations(2002, 2000, 2, Duration.ofMillis(5), null, Duration.ofMillis(7)));
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
@@ -322,6 +323,19 @@ class InvocationServiceTests {
                 .havingCause()
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
+    }
+
+    @Test
+    void callsRefusedByAnInterceptorThatThrowsAreCountedForEveryCaller() throws Exception {
+        programs.load(
+                ProgramSource.of("sums", TestModules.adder(directory).toUri().toString()));
+        InvocationService refusing = new InvocationService(programs, List.of((request, chain) -> {
+            throw new IllegalStateException("refused on purpose");
+        }));
+        assertThatIllegalStateException().isThrownBy(() -> refusing.invoke("sums.add", 1, 2));
+        assertThatIllegalStateException().isThrownBy(() -> refusing.invokeAsync("sums.add", 1, 2));
+        LoadedProgram sums = programs.find("sums").orElseThrow();
+        assertThat(sums.durations(refusing.function("sums.add")).failed()).isEqualTo(2);
     }
 
     @Test

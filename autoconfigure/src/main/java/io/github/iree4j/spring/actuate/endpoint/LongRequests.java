@@ -3,6 +3,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -60,7 +61,14 @@ final class LongRequests implements AutoCloseable {
      */
     Object answer(MimeType type, Supplier<?> body) {
         CompletableFuture<WebEndpointResponse<?>> answer = start(type, body);
-        return detaches ? answer.thenApply(LongRequests::entity) : answer.join();
+        if (detaches) {
+            return answer.thenApply(LongRequests::entity);
+        }
+        try {
+            return answer.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
     }
 
     private CompletableFuture<WebEndpointResponse<?>> start(MimeType type, Supplier<?> body) {

@@ -86,7 +86,6 @@ public record RecordingDescriptor(
                 .map(RecordingDescriptor::event)
                 .toList();
         boolean more = events.size() == MOST_EVENTS;
-        OperationGraph graph = new OperationGraph(page);
         return new RecordingDescriptor(
                 header.next(),
                 header.start(),
@@ -95,10 +94,7 @@ public record RecordingDescriptor(
                 page.queues().stream().map(RecordingDescriptor::queue).toList(),
                 page.pools(),
                 events,
-                graph.operations().stream()
-                        .filter(each -> !more && graph.hasEnded(each) == Known.NO) // else a later page may have the end
-                        .map(RecordingDescriptor::open)
-                        .toList(),
+                more ? List.of() : open(page), // a later page may have the end
                 some(page, FlightEvent.Call.class).toList(),
                 List.copyOf(some(page, FlightEvent.NamedTimeline.class)
                         .collect(Collectors.toMap(
@@ -111,6 +107,14 @@ public record RecordingDescriptor(
 
     private static <T extends FlightEvent> Stream<T> some(FlightRecording page, Class<T> kind) {
         return page.events().stream().filter(kind::isInstance).map(kind::cast);
+    }
+
+    private static List<Open> open(FlightRecording page) {
+        OperationGraph graph = new OperationGraph(page);
+        return graph.operations().stream()
+                .filter(each -> graph.hasEnded(each) == Known.NO)
+                .map(RecordingDescriptor::open)
+                .toList();
     }
 
     private static Open open(RecordedOperation operation) {

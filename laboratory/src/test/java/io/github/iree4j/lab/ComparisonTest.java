@@ -296,8 +296,10 @@ class ComparisonTest {
                             + " the scope follows waits and the order of the draft's queue, not frontiers. Half of the"
                             + " cancelled operations never begin: the host had not submitted their round. What"
                             + " a stream has been given runs all the same, and so work far ahead costs the same"
-                            + " hardware in every way. With frontiers alone to go by, a runtime would find each"
-                            + " cancelled operation on the hardware, and without frontiers only the draft's own; but"
+                            + " hardware in every way. With frontiers alone to go by, a runtime would find three"
+                            + " of the four cancelled operations on the hardware (the fourth, the verification of a"
+                            + " later draft, follows the first verification too), and without frontiers only the"
+                            + " draft's own; but"
                             + " the frontiers mark another request too, which shares no timeline with the draft and"
                             + " merely runs behind it on a queue. That request survives: waits are the better"
                             + " criterion.",

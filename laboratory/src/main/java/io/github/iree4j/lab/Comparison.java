@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  */
 public record Comparison(Scenario scenario, List<Way> ways) {
     /**
-     * An outcome, taken from the run. Bytes of tracking are counted from the scenario.
+     * An outcome, taken from the run. The numbers behind bytes of tracking are counted from the scenario.
      *
      * @param knowledge the scheduler's conclusions about waits
      * @param makespan the tick at which the last operation ended
@@ -30,8 +30,8 @@ public record Comparison(Scenario scenario, List<Way> ways) {
      * @param hostChecks waits for which the host checked a value or an event
      * @param heldBack operations held back by the host
      * @param pipelined operations given to the hardware before their inputs existed
-     * @param trackingBytes the most bytes needed to know when a buffer is free: a reference to an event for each use, a
-     *     timeline and a value for each using queue, or the frontier of its uses as HotSpot holds it
+     * @param trackingBytes the most bytes on the heap needed to know when a buffer is free: an array with a reference to
+     *     an event for each use, points with a timeline and a value for each using queue, or the frontier of its uses
      * @param knownOrder pairs of operations with an order known to the scheduler from the frontier of the later
      *     operation
      * @param strangers pairs of operations ordered in the run although nothing links the workloads

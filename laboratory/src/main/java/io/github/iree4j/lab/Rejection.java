@@ -47,6 +47,11 @@ final class Rejection implements AutoCloseable {
         }
     }
 
+    /** Returns whether the verification has rejected its draft, rather than failed or not run. */
+    boolean isMade() {
+        return made;
+    }
+
     /** Returns whether the rejection is made, and an operation stands on the draft and is not verified. */
     boolean reaches(Work work) {
         return made && standsOnDraft(work) && !isVerified(work);

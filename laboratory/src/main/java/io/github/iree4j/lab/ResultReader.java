@@ -66,6 +66,7 @@ final class ResultReader {
                 run.queues.stream().mapToLong(each -> each.counters().waits()).sum(),
                 run.queues.stream().mapToLong(each -> each.counters().points()).sum(),
                 run.rejections.stream()
+                        .filter(Rejection::isMade)
                         .map(each ->
                                 new LabResult.Rejected(each.verification.operation.id(), each.draft.operation.id()))
                         .toList(),

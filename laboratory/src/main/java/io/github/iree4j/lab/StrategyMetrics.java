@@ -23,20 +23,6 @@ import java.util.stream.Stream;
 
 /** Counts waits, awaited places, tracking bytes and ordered pairs of a run. */
 final class StrategyMetrics {
-    /** Bytes of a reference to an event, without the event. */
-    private static final int EVENT_BYTES = 8;
-
-    /** Bytes of a reference to a timeline and of a value. */
-    private static final int POINT_BYTES = 16;
-
-    /** Bytes of the object of a frontier, and of the header of each of its two arrays, on HotSpot. */
-    private static final int HEADER_BYTES = 24;
-
-    private static final int ARRAY_BYTES = 16;
-
-    /** Bytes of a frontier with a single entry, an object without arrays. */
-    private static final int SINGLE_BYTES = 32;
-
     /** The queue of operations never issued. */
     private static final int NOWHERE = -1;
 
@@ -216,22 +202,12 @@ final class StrategyMetrics {
             most = Math.max(
                     most,
                     switch (knowledge) {
-                        case EVENTS -> EVENT_BYTES * count;
-                        case TIMELINES -> POINT_BYTES * count;
-                        case FRONTIERS -> frontierBytes(Math.min(count, Frontier.DEFAULT_CAPACITY));
+                        case EVENTS -> TrackingBytes.events(count);
+                        case TIMELINES -> TrackingBytes.points(count);
+                        case FRONTIERS -> TrackingBytes.frontier(Math.min(count, Frontier.DEFAULT_CAPACITY));
                     });
         }
         return most;
-    }
-
-    /** Bytes of a frontier: beyond a single entry, an {@code int} and a {@code long} for each entry, in two arrays. */
-    private static long frontierBytes(long entries) {
-        long arrays = aligned(ARRAY_BYTES + Integer.BYTES * entries) + aligned(ARRAY_BYTES + Long.BYTES * entries);
-        return entries == 1 ? SINGLE_BYTES : HEADER_BYTES + arrays;
-    }
-
-    private static long aligned(long bytes) {
-        return (bytes + 7) / 8 * 8;
     }
 
     private long knownOrder() {

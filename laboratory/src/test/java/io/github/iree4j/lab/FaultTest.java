@@ -9,6 +9,9 @@ import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -305,6 +308,32 @@ class FaultTest {
                 .filter(each -> each.operation().id().equals(id))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    @Test
+    void aVerificationThatFailsRejectsNothing() throws IOException {
+        LabResult result = Laboratory.run(draftsAhead(), faults("fail:verify_1", "reject:verify_1"));
+        assertThat(run(result, "verify_1").failure()).isNotNull();
+        assertThat(result.rejections()).isEmpty();
+    }
+
+    @Test
+    void aDraftThatNeverReachesItsLostDeviceIsComparedWithoutARejection() throws IOException {
+        LabOptions options = faults("reject:verify_3", "lose:draft@5");
+        assertThat(Laboratory.run(draftsAhead(), options).rejections()).isEmpty();
+        assertThat(Comparison.of(draftsAhead(), options)
+                        .way(WaitKnowledge.FRONTIERS)
+                        .cancelled())
+                .isZero();
+    }
+
+    private static Scenario draftsAhead() throws IOException {
+        return Laboratory.read(Files.readString(Path.of("..", "docs", "draft-ahead.yaml")));
+    }
+
+    private static LabOptions faults(String... faults) {
+        return LabOptions.DEFAULT.withFaults(
+                Arrays.stream(faults).map(Fault::parse).toList());
     }
 
     @Test

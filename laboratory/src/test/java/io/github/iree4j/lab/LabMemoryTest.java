@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Claims about scenarios whose operations allocate and free memory of the pools of their hardware. */
@@ -71,6 +72,52 @@ class LabMemoryTest {
         assertThat(result.operations().get(3).start()).isEqualTo(1);
         assertThat(result.operations().get(3).frontier()).isEqualTo(Map.of("B", 2L));
         assertThat(result.finalTick()).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"memory-pressure, image_unet, M", "memory-pressure, restore, I", "buffer-reuse, load_others, X"})
+    void memoryAloneMakesTheOrder(String id, String operation, String timeline) {
+        Scenario scenario = Laboratory.scenario(id);
+        for (Placement placement : Placement.values()) {
+            assertThat(frontier(scenario.withPlacement(placement), operation)).containsKey(timeline);
+            assertThat(frontier(withoutMemory(scenario).withPlacement(placement), operation))
+                    .as("without allocations")
+                    .doesNotContainKey(timeline);
+        }
+    }
+
+    private static Map<String, Long> frontier(Scenario scenario, String operation) {
+        return Laboratory.run(scenario, LabOptions.DEFAULT).operations().stream()
+                .filter(each -> each.operation().id().equals(operation))
+                .findFirst()
+                .orElseThrow()
+                .frontier();
+    }
+
+    private static Scenario withoutMemory(Scenario scenario) {
+        return new Scenario(
+                scenario.id(),
+                scenario.label(),
+                scenario.description(),
+                scenario.placement(),
+                scenario.hardware(),
+                scenario.semaphores(),
+                scenario.operations().stream()
+                        .map(each -> new Operation(
+                                each.id(),
+                                each.label(),
+                                each.hardware(),
+                                each.duration(),
+                                each.waits(),
+                                each.signals(),
+                                each.queue(),
+                                each.submitted(),
+                                Map.of(),
+                                List.of()))
+                        .toList(),
+                List.of(),
+                List.of(),
+                List.of());
     }
 
     @Test

@@ -1,36 +1,15 @@
 package io.github.iree4j.frontier;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.HotSpotDiagnosticMXBean;
+import io.github.iree4j.AllocatedBytes;
 import io.github.iree4j.status.Known;
-import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 /** The size of frontiers and the allocations of their operations, measured as bytes allocated by this thread. */
 class FrontierFootprintTest {
-    private static final com.sun.management.ThreadMXBean THREADS =
-            (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final int ROUNDS = 10_000;
-
     private static volatile Object sink = "";
     private static volatile boolean flag;
-
-    private static double bytesPerCall(Runnable call) {
-        for (int i = 0; i < ROUNDS; i++) {
-            call.run();
-        }
-        double least = Double.MAX_VALUE;
-        for (int attempt = 0; attempt < 5; attempt++) { // compilation may allocate in between
-            long before = THREADS.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < ROUNDS; i++) {
-                call.run();
-            }
-            least = Math.min(least, (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / ROUNDS);
-        }
-        return least;
-    }
 
     private static long[] axes(int count, int machines) {
         long[] axes = new long[count];
@@ -48,50 +27,41 @@ class FrontierFootprintTest {
         return epochs;
     }
 
-    private static void assumeDefaultLayout() {
-        HotSpotDiagnosticMXBean flags = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-        assumeTrue(
-                flags.getVMOption("UseCompressedOops").getValue().equals("true")
-                        && flags.getVMOption("ObjectAlignmentInBytes")
-                                .getValue()
-                                .equals("8"),
-                "the heap is too large for compressed references, so objects are larger");
-    }
-
     /** Object with epochs and axes of its own: 24 + (16 + 12 * 8) + (16 + 12 * 4). */
     @Test
     void frontierOfTwelveEntriesTakesAtMost200BytesIncludingItsArrays() {
-        assumeDefaultLayout();
+        AllocatedBytes.assumeDefaultLayout();
         long[] axes = axes(12, 1);
         long[] epochs = epochs(12);
-        double bytes = bytesPerCall(() -> sink = Frontier.ofSorted(axes, epochs.clone(), Frontier.TAINTED));
+        double bytes = AllocatedBytes.perCall(() -> sink = Frontier.ofSorted(axes, epochs.clone(), Frontier.TAINTED));
         assertThat(bytes).isBetween(150.0, 200.0);
     }
 
     @Test
     void frontierOfOneEntryIsOneObjectOf32Bytes() {
-        assumeDefaultLayout();
+        AllocatedBytes.assumeDefaultLayout();
         Frontier first = Frontier.producedBy(axes(1, 1)[0], 1);
         long[] next = {1};
-        assertThat(bytesPerCall(() -> sink = first.producedAt(++next[0]))).isBetween(31.0, 33.0);
+        assertThat(AllocatedBytes.perCall(() -> sink = first.producedAt(++next[0])))
+                .isBetween(31.0, 33.0);
     }
 
     @Test
     void snapshotsOfOneQueueShareTheirAxes() {
-        assumeDefaultLayout();
+        AllocatedBytes.assumeDefaultLayout();
         MutableFrontier gathered = new MutableFrontier();
         gathered.merge(Frontier.ofSorted(axes(12, 1), epochs(12), 0));
-        assertThat(bytesPerCall(() -> sink = gathered.snapshot())).isBetween(100.0, 136.0);
+        assertThat(AllocatedBytes.perCall(() -> sink = gathered.snapshot())).isBetween(100.0, 136.0);
     }
 
     @Test
     void frontierAcrossMachinesTakesItsWholeAxes() {
-        assumeDefaultLayout();
+        AllocatedBytes.assumeDefaultLayout();
         long[] axes = axes(12, 3);
         long[] epochs = epochs(12);
         Frontier wide = Frontier.ofSorted(axes, epochs, 0);
         assertThat(wide).isInstanceOf(WideFrontier.class);
-        double bytes = bytesPerCall(() -> sink = Frontier.ofSorted(axes, epochs.clone(), 0));
+        double bytes = AllocatedBytes.perCall(() -> sink = Frontier.ofSorted(axes, epochs.clone(), 0));
         assertThat(bytes).isBetween(200.0, 248.0);
     }
 
@@ -101,7 +71,7 @@ class FrontierFootprintTest {
         Frontier right = Frontier.ofSorted(axes(12, 1), epochs(12), 1 << Frontier.PRODUCER_SHIFT);
         Frontier other = Frontier.ofSorted(axes(9, 3), epochs(9), 0);
         CompletedEpochs completed = axis -> Axis.ordinal(axis) * 1_000_000_000L;
-        assertThat(bytesPerCall(() -> {
+        assertThat(AllocatedBytes.perCall(() -> {
                     flag = left.compare(right) == FrontierOrder.EQUAL;
                     flag = left.compare(other) == FrontierOrder.EQUAL;
                     flag = left.dominates(right);
@@ -118,6 +88,6 @@ class FrontierFootprintTest {
     void joiningTheSameAxesAgainAllocatesNothing() {
         MutableFrontier gathered = new MutableFrontier();
         Frontier source = Frontier.ofSorted(axes(12, 1), epochs(12), 0);
-        assertThat(bytesPerCall(() -> gathered.merge(source))).isLessThan(0.5);
+        assertThat(AllocatedBytes.perCall(() -> gathered.merge(source))).isLessThan(0.5);
     }
 }

@@ -24,8 +24,7 @@ public record SpirvPipeline(
     public static final int ROOT_BYTES = 32;
 
     /**
-     * Passing of buffers by device address: the push constants refer to a table with one 64-bit address for each
-     * binding.
+     * Passing of buffers by device address: the push constants refer to a table with a 64-bit address for each binding.
      *
      * @param rootOffset offset in the push constants of the {@value #ROOT_BYTES} bytes referring to the table
      * @param constantOffset offset in the push constants of the constants of the dispatch

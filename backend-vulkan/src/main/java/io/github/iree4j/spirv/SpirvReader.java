@@ -224,7 +224,7 @@ final class SpirvReader {
         }
     }
 
-    /** Reads a string with its end before a given word; nothing is read beyond that word. */
+    /** Reads a string with its end before a given word; nothing is read beyond the word. */
     private String string(int op, int at, int first, int end) {
         for (int i = first; i < end; i++) {
             int word = word(i);

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which members of a view have failed each other, and which members stay. Not thread-safe.
+ * Finds the mutual failures of a view's members, and decides which members stay. Not thread-safe.
  *
  * <p>Views do not contain failures, so the members report failures: all members after a merge, and members that have
  * failed a member still in the view. Members with the same reports reach the same decision: the largest set of members
@@ -71,7 +71,7 @@ final class Conflicts {
         reports.forEach((reporter, report) -> note(reporter, report.failed(), now));
     }
 
-    /** Records nodes failed by this node, and nodes that have failed this node. Nodes outside the view do not matter. */
+    /** Records nodes failed by this node, and nodes having failed this node. Nodes outside the view do not matter. */
     void fail(Map<Long, IreeException> nodes, long now) {
         nodes.forEach((each, cause) -> {
             ClusterMember member = view.find(each);

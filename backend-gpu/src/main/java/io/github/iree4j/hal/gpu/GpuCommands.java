@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands of one execution, as words. A stream runs commands in order, so no barriers are encoded. Confined to one
+ * Commands of an execution, as words. A stream runs commands in order, so no barriers are encoded. Confined to one
  * thread at a time.
  *
  * <p>Host steps divide the commands: the commands after a step are given after the preceding commands have completed
@@ -36,7 +36,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     private final List<Part> parts = new ArrayList<>(0);
     private GpuWords current = words;
     private boolean blocks;
-    private @Nullable GpuWords launch; // launch of the graph, once there was one
+    private @Nullable GpuWords launch; // launch of the graph, once made
     private long graph; // graph of the same commands; 0 for none
     private volatile boolean graphRefused; // written by the giving thread
 

@@ -30,7 +30,7 @@ final class GpuDriver {
     /** Maximum number of streams of a device; more queues share the streams. */
     private static final int MAXIMUM_LANES = 16;
 
-    /** Threads attend where the processors suffice for all lanes, a caller, and the thread that ends operations. */
+    /** Attendance of threads if the processors suffice for all lanes, a caller, and the thread ending operations. */
     static final long LINGER_BY_PROCESSORS = -1;
 
     private final GpuKind kind;
@@ -59,8 +59,8 @@ final class GpuDriver {
      *
      * @param collectives path of the library of collectives; null for the usual library
      * @param closeLimit limit of the wait for hardware when closing a device
-     * @param window limit of commands in flight on a stream up to which other threads than the lane's own give more
-     * @param linger nanoseconds that the thread of a lane attends after the last work; 0 for threads that do not; or
+     * @param window limit of commands in flight on each stream, for threads other than the lane's own to give more
+     * @param linger nanoseconds of the attendance of a lane's thread after the last work; 0 for no attendance; or
      *     {@link #LINGER_BY_PROCESSORS}
      */
     GpuDriver(
@@ -160,7 +160,7 @@ final class GpuDriver {
         }
     }
 
-    /** Returns the amount of host memory that may be pinned: drivers refuse more than about half, and others need the rest. */
+    /** Returns the amount of host memory for pinning: drivers refuse more than about half, and others need the rest. */
     private static long memoryOfHost() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
                 ? system.getTotalMemorySize() / 2
@@ -182,7 +182,7 @@ final class GpuDriver {
                 .toLowerCase(Locale.ROOT); // nvidia-smi has these prefixes
         List<GpuProperties> found =
                 devices.stream().filter(each -> uuid.equals(each.uuid())).toList();
-        if (found.size() > 1) { // instances of one device, or devices without a UUID
+        if (found.size() > 1) { // instances of the same device, or devices without a UUID
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' is the UUID of %d devices of driver '%s': %s; name one of them by its number, or update the driver"

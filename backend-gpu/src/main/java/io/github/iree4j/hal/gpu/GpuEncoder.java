@@ -21,10 +21,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes commands of recordings. Safe from any thread. */
 final class GpuEncoder implements StreamEncoder {
-    /** Number of command lists kept: making the native memory of one takes a fifth of a caller's time for a dispatch. The number is a guess. */
+    /**
+     * Number of command lists kept: making a list's native memory takes a fifth of a caller's time for a dispatch. A
+     * guess.
+     */
     private static final int KEPT = 64;
 
-    /** Native memory of a command list that is kept, at most: some hundred commands. A guess. */
+    /** Maximum native memory of a kept command list, bytes: some hundred commands. A guess. */
     private static final long KEPT_BYTES = 64 << 10;
 
     /** Memory for the workgroup counts of the indirect dispatches of a command buffer, unless more is needed. */
@@ -33,7 +36,7 @@ final class GpuEncoder implements StreamEncoder {
     private final GpuHardware hardware;
     private final StreamMemory memory;
     private final DispatchLimits limits;
-    private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by its own monitor, like the next two
+    private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by itself, like the next two fields
     private final ArrayDeque<StreamMemory.Block> idleCounts = new ArrayDeque<>();
     private boolean closed;
 
@@ -91,7 +94,7 @@ final class GpuEncoder implements StreamEncoder {
         return new GpuCommands(this);
     }
 
-    /** Returns the number of bytes, from an address of host memory, that the driver can fill or copy at once. */
+    /** Returns the number of bytes, from an address of host memory, for the driver to fill or copy at once. */
     long together(long address, long length) {
         return hardware.registrations().together(address, length);
     }

@@ -21,8 +21,8 @@ final class GpuForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
     /**
-     * Minimum number of commands for a graph. On an H200 a graph of one command costs as much as the launch, and a graph of
-     * two less than two launches; {@code run.sh threshold} measures the best value for other devices.
+     * Minimum number of commands for a graph. On an H200 a graph of a single command costs as much as the launch, and a
+     * graph of two commands less than two launches; {@code run.sh threshold} measures the best value for other devices.
      */
     private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 2);
 

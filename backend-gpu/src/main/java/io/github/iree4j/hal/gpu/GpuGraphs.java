@@ -25,17 +25,17 @@ import org.slf4j.LoggerFactory;
 final class GpuGraphs implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);
 
-    /** Number of commands of a region that can run at once. A guess: no device was available for a measurement. */
+    /** Maximum number of a region's commands running at once. A guess: no device was available for a measurement. */
     private static final int BRANCHES = 4;
 
     private final GpuDevice device;
     private final AtomicLong launches = new AtomicLong();
     private volatile boolean unsupported; // whether the driver has no graphs
     private final AtomicBoolean told = new AtomicBoolean(); // whether a missing graph has been logged
-    private final ArrayDeque<Branches> idle = new ArrayDeque<>(); // guarded by its own monitor, like closed
+    private final ArrayDeque<Branches> idle = new ArrayDeque<>(); // guarded by its own monitor, like `closed`
     private boolean closed;
 
-    /** Capturing streams and events of one graph at a time. */
+    /** Capturing streams and events, for a single graph at a time. */
     private static final class Branches {
         final MemorySegment handles = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
         int count; // number of handles, streams and events alternately

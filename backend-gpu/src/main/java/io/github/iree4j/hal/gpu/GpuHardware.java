@@ -77,7 +77,7 @@ final class GpuHardware implements StreamDriver {
      * @param options decide where compiled code is kept
      * @param laneCount number of streams
      * @param window limit of commands in flight on each stream, for threads other than the lane's own to give more
-     * @param linger nanoseconds that the thread of a lane attends after the last work; 0 for threads that do not
+     * @param linger nanoseconds of the attendance of a lane's thread after the last work; 0 for no attendance
      */
     GpuHardware(
             String id,
@@ -164,7 +164,7 @@ final class GpuHardware implements StreamDriver {
         return registrations;
     }
 
-    /** Returns the device's memory that no process has taken; all memory where the driver cannot tell. */
+    /** Returns the device's memory not taken by any process; all memory where the driver cannot tell. */
     private long available() {
         long total = device.properties().memory();
         try {
@@ -212,7 +212,7 @@ final class GpuHardware implements StreamDriver {
     }
 
     /**
-     * Checks that streams are given work.
+     * Checks that the streams accept work.
      *
      * @throws IreeException ABORTED for a lost device; or the cause of the device's failure
      */
@@ -302,7 +302,7 @@ final class GpuHardware implements StreamDriver {
         return true;
     }
 
-    /** Returns whether the thread of a lane gives what is added to any lane. */
+    /** Returns whether the thread of a lane gives the submissions of all lanes. */
     boolean hasGiver() {
         return giver.get() != null;
     }
@@ -313,14 +313,14 @@ final class GpuHardware implements StreamDriver {
         return now == null ? giver.compareAndSet(null, lane) : now.equals(lane);
     }
 
-    /** Ends the work of the giver, if it is the thread of this lane; GPU-9. */
+    /** Ends the work of the giver, if this lane's thread is the giver; GPU-9. */
     void endGiver(GpuLane lane) {
         if (giver.compareAndSet(lane, null)) {
             feedLanes(Integer.MAX_VALUE);
         }
     }
 
-    /** Gives what is held back, up to a number of submissions of each lane; returns whether the calling thread gave some. */
+    /** Gives held submissions, up to a number for each lane; returns whether the calling thread gave some. */
     boolean feedLanes(int limit) {
         boolean gave = false;
         for (GpuLane lane : lanes) {
@@ -495,6 +495,6 @@ final class GpuHardware implements StreamDriver {
     @Override
     public void close() {
         closeLanes();
-        device.close(); // memory and executables keep the device open until they are closed too
+        device.close(); // memory and executables keep the device open until closed too
     }
 }

@@ -29,15 +29,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuLane implements Lane {
     /*
-     *   submit -> held -> given (its event recorded) -> over (its ticket reached)
+     *   submit -> held -> given (event recorded) -> over (ticket reached)
      *
      * The device fails if the driver refuses a call that must succeed, or the host is out of memory: nothing more is
      * given, and held submissions end after the submissions given before. Memory possibly used by streams is kept until
      * then.
      *
-     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: the first caller of feed()
-     * continues until everything added by other threads has been given. Feeding takes the lock of no queue, so a thread
-     * that holds the lock of one queue, for a signal of the host, may feed the lanes that follow.
+     * GPU-1: submissions are given in the order of tickets, by a single thread at a time: the first caller of feed()
+     * repeats for calls made meanwhile. Feeding takes no queue's lock, so a thread holding a queue's lock, for a signal
+     * of the host, may feed the lanes registered with the timeline.
      * GPU-2: no wait for an event is given before the event is recorded, or after the event was recorded for a later
      * point. A point is in `points`, with its event, from the record until the point is reached. A lane finding the
      * event there is a user of the event until the lane's own wait was given.
@@ -45,24 +45,25 @@ final class GpuLane implements Lane {
      * GPU-4: other threads give a stream commands only while few are in flight, so the stream is not full and does not
      * block these threads. The lane's own thread gives the rest, and commands with a wait for the host in the middle.
      * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before polling.
-     * GPU-9: while a device has a giver, callers leave what they add to the giver, and a lane that a new event or value
-     * lets go on is left to the giver, too. A caller adds to `held` before it looks for a giver; a giver that has ended
-     * feeds all lanes once more. A thread that may wait for the hardware is no giver, and gives for no other lane.
+     * GPU-9: while a device has a giver, callers leave added submissions to the giver, and lanes released by a new
+     * event or value are left to the giver, too. A caller adds to `held` before looking for a giver; a former giver
+     * feeds all lanes once more. Only a lane's own thread waits for the hardware while giving, and is no giver then.
      */
     /** Limit of commands in flight, waits and events included, for other threads to give more; streams have room for about a thousand. */
     static final int WINDOW = 512;
 
     /**
-     * How long a thread attends after the last work: longer than callers take from one short kernel to the next. Meanwhile
-     * one thread of a device gives the submissions of all queues, and threads that wait leave the driver alone: the driver
-     * has one lock, and a submission behind an event is given by the thread that recorded the event.
+     * Attendance of a lane's thread after the last work, nanoseconds: longer than the time of a caller between two
+     * short kernels. Meanwhile a single thread of the device gives the submissions of all queues, and waiting threads
+     * leave the driver alone: the driver has a single lock, and the thread recording an event gives the submissions
+     * behind the event.
      */
     static final long LINGER_NANOS = 50_000;
 
-    /** Polling time before sleeping of a thread that does not attend: the duration of a short kernel. On an H200 no polling was not better. */
+    /** Polling time before sleeping, without attendance: a short kernel's. On an H200 no polling was not better. */
     private static final long SPIN_NANOS = 20_000;
 
-    /** Submissions of a lane that a giver gives before it looks at the next lane and at completions: less than 100 microseconds. */
+    /** Submissions of a lane given by a giver before the next lane and completions: less than 100 microseconds. */
     private static final int TURN = 16;
 
     private static final long PAUSE_NANOS = 10_000_000; // between polls, if waiting fails
@@ -79,7 +80,7 @@ final class GpuLane implements Lane {
     private final RunRequests feeding = new RunRequests();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
     private final GpuPoints points = new GpuPoints(); // guarded by its own monitor, like the next field
-    private long lastSeen; // last ticket whose event was seen complete
+    private long lastSeen; // last ticket with an event seen complete
 
     // Owned by the feeding thread.
     private final GpuWords words = new GpuWords();
@@ -89,7 +90,7 @@ final class GpuLane implements Lane {
     private final Thread thread;
     private final Doorbell bell = new Doorbell(); // for the thread
     private volatile boolean attended; // the thread is looking for completions
-    private volatile boolean due; // the first submission that is held is for the thread: GPU-4
+    private volatile boolean due; // whether the first held submission is for the thread: GPU-4
     private volatile boolean stopped;
 
     /** A submission, and the event to be recorded after the submission. */
@@ -99,7 +100,7 @@ final class GpuLane implements Lane {
      * Creates a lane, for {@link #start}.
      *
      * @param window limit of commands in flight for other threads to give more
-     * @param linger nanoseconds that the thread attends after the last work; 0 for a thread that does not attend
+     * @param linger nanoseconds of the thread's attendance after the last work; 0 for no attendance
      */
     GpuLane(GpuHardware hardware, int index, int window, long linger) {
         this.hardware = hardware;
@@ -212,7 +213,7 @@ final class GpuLane implements Lane {
 
     // ---- Giving.
 
-    /** Gives what is held back, if anything, without waiting for the hardware; returns whether this thread gave some. */
+    /** Gives held submissions, if any, without waiting for the hardware; returns whether this thread gave some. */
     boolean feedHeld(int limit) {
         return !held.isEmpty() && feed(false, limit);
     }
@@ -221,8 +222,8 @@ final class GpuLane implements Lane {
      * Gives the stream as many submissions as possible, unless another thread does: GPU-1. Returns whether this thread gave
      * some.
      *
-     * @param mayWait whether this is the lane's thread, and gives for no other lane
-     * @param limit number of submissions, after which others have their turn
+     * @param mayWait whether the caller is the lane's own thread, so that giving may wait for the hardware
+     * @param limit maximum number of submissions, before the turn of other lanes
      */
     private boolean feed(boolean mayWait, int limit) {
         if (!feeding.ask()) {
@@ -233,7 +234,7 @@ final class GpuLane implements Lane {
             try {
                 gave |= giveAll(mayWait, limit);
             } catch (RuntimeException | Error e) { // out of memory, for example
-                if (device.isLost()) { // what is held may be over already
+                if (device.isLost()) { // held submissions may have ended already
                     hardware.wakeWaiter();
                     return gave;
                 }
@@ -347,7 +348,7 @@ final class GpuLane implements Lane {
         stuck = false;
     }
 
-    /** Fails a submission of which the driver took only a part. The ticket is reached after the end of this part and its waits. */
+    /** Fails a submission taken in part by the driver. The ticket is reached after this part and the awaited events. */
     private void refused(Held next, Throwable thrown) {
         next.submission.fail(
                 thrown instanceof IreeException cause
@@ -399,7 +400,7 @@ final class GpuLane implements Lane {
         device.run(stream, words.segment());
     }
 
-    /** On the lane's thread: gives commands, and waits for the end of the commands; reports submissions that end before. */
+    /** On the lane's thread: gives commands, and waits for the end of the commands; reports earlier submissions. */
     void runToEnd(GpuWords some) {
         Event event = events.take();
         try {

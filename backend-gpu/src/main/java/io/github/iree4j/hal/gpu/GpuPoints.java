@@ -99,7 +99,7 @@ final class GpuPoints {
         return found == tail ? null : events[slot(found)];
     }
 
-    /** Returns the first ticket of a submission that is at least the given one; 0 for none. */
+    /** Returns the ticket of the first submission with at least the given ticket; 0 for none. */
     long ticketFrom(long ticket) {
         int found = find(ticket);
         return found == tail ? 0 : tickets[slot(found)];

@@ -48,7 +48,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
-    /** A thread that attends asks the driver soon, and other threads that asked would only hold it up. */
+    /** An attending thread asks the driver soon; questions of other threads would only delay the attending thread. */
     @Override
     public long seenValue() {
         if (lane == null || !lane.isAttended()) {
@@ -98,7 +98,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         held.add(follower);
     }
 
-    /** Called after a new event or a new value: gives what the waiting lanes hold. */
+    /** Called after a new event or a new value: lets waiting lanes give held submissions. */
     void changed() {
         held.takeAll().forEach(GpuLane::give);
     }

@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Graphs of commands recorded anew for every execution, as compiled programs do: commands with the same words as commands
- * before are launched as one graph. On an H200 a launch takes a command of a graph a third of the time of a single command.
- * Safe from any thread.
+ * Graphs of commands recorded anew for every execution, as compiled programs do: commands with the same words as
+ * earlier commands are launched as a single graph. On an H200 a launch takes a command of a graph a third of the time
+ * of a single command. Safe from any thread.
  *
  * <p>Of commands seen first only a hash is kept. The next commands with the same hash are copied and make the graph, for
  * later commands equal to the copy. There are at most {@value #MOST} hashes and {@value #MOST_BYTES} bytes of copies; the
@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class KnownGraphs implements AutoCloseable {
     /*
-     * GPU-7: a graph refers to memory and code by address. Words are equal while the addresses are; but after memory was
-     * freed, or code unloaded, the same address may be other memory or code, for which the driver would have made another
-     * graph. So a graph is taken only while nothing was freed since its commands were seen first: `freed` is counted
+     * GPU-7: a graph refers to memory and code by address. Words are equal while the addresses are equal. But after
+     * memory was freed, or code unloaded, the same address may be other memory or code, with another graph of the
+     * driver. So a graph is taken only while nothing was freed since the commands were first seen: `freed` is counted
      * before the driver frees, and is read before the list is looked up.
      * GPU-8: a graph is released once no execution holds the graph, without the lock.
      */
@@ -35,28 +35,28 @@ final class KnownGraphs implements AutoCloseable {
     /** The most bytes of copied words. */
     static final long MOST_BYTES = 8 << 20;
 
-    /** Launches that pay for making a graph. A guess: a graph is made in the time of some executions. */
+    /** Number of launches repaying the making of a graph. A guess: a graph is made in the time of some executions. */
     private static final int WORTH = 8;
 
     private static final int PATIENCE_LIMIT = 1024;
 
-    private static final AtomicLong FREED = new AtomicLong(); // of the process: devices use memory of one another
+    private static final AtomicLong FREED = new AtomicLong(); // of the process: devices use each other's memory
 
     private final GpuDevice device;
     private final GpuGraphs graphs;
-    private final boolean overlaps; // whether a graph may be launched again before its last launch has ended
+    private final boolean overlaps; // whether a graph may be launched again before the last launch has ended
 
     // Guarded by this.
     private final LinkedHashMap<Long, Known> lists = new LinkedHashMap<>(16, 0.75f, true); // by hash; last use last
     private long bytes;
-    private int patience = 1; // repetitions of commands that make their graph
+    private int patience = 1; // number of repetitions before a graph is made
     private boolean closed;
 
     /** Commands seen before. */
     static final class Known {
         private final long hash;
         private final long freed;
-        private MemorySegment words = MemorySegment.NULL; // those of the graph
+        private MemorySegment words = MemorySegment.NULL; // copied words of the graph
         private int repetitions;
         private int launches;
         private long graph; // 0 for none
@@ -78,7 +78,7 @@ final class KnownGraphs implements AutoCloseable {
     KnownGraphs(GpuDevice device, GpuGraphs graphs) {
         this.device = device;
         this.graphs = graphs;
-        // CUDA orders launches of one graph. HIP's documentation is silent about launches on several streams.
+        // CUDA orders launches of the same graph. HIP's documentation is silent about launches on several streams.
         this.overlaps = device.api().kind() == GpuKind.CUDA;
     }
 
@@ -100,7 +100,7 @@ final class KnownGraphs implements AutoCloseable {
         long hash = hash(now);
         List<Known> dropped = new ArrayList<>(0);
         Known found;
-        Known made = null; // whose graph is made now
+        Known made = null; // entry of the graph made now
         synchronized (this) {
             found = closed ? null : lists.get(hash);
             if (found != null && (found.freed != freed || found.graph != 0 && found.words.mismatch(now) != -1)) {
@@ -165,7 +165,7 @@ final class KnownGraphs implements AutoCloseable {
         }
     }
 
-    /** Graphs were in vain, or cannot be made: later ones are made of commands that repeat more often. */
+    /** Doubles the repetitions before later graphs: a graph was not made, was refused, or had few launches. */
     private void losePatience() {
         patience = Math.min(2 * patience, PATIENCE_LIMIT);
     }

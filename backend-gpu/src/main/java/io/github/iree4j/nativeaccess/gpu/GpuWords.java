@@ -46,7 +46,7 @@ public final class GpuWords {
         return commands;
     }
 
-    /** Returns whether some commands need not wait for one another: true after {@link #branch}. */
+    /** Returns whether some commands need not wait for each other: true after {@link #branch}. */
     public boolean hasBranches() {
         return branches;
     }

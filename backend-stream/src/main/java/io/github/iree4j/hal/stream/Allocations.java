@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Memory in queue order. Host-side only, except that the hardware may overwrite freed memory. */
+/** Memory in queue order. Host-side only, except for the hardware's overwriting of freed memory. */
 final class Allocations {
     private static final int POISON_PATTERN = StreamBuffer.POISON & 0xFF;
 

@@ -27,7 +27,7 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Claims copies, for the call of an execution, of the constants that the commands may write; called at submission.
+     * Claims copies, for the call of an execution, of constants writable by the commands; called at submission.
      * {@link #over} follows in any case.
      *
      * @param call the call of the execution; null for none
@@ -39,7 +39,7 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Finds and pins the buffers of an execution, when the execution gets its place in the order of its queue.
+     * Finds and pins the buffers of an execution, when the execution gets a place in the order of the queue.
      * {@link #prepare} or {@link #over} follows.
      *
      * @param user the execution

@@ -14,14 +14,14 @@ public interface CommandForm extends AutoCloseable {
      *
      * @param operation the operation's name, for messages
      * @return the commands, valid until the execution is complete
-     * @throws IreeException if a command cannot use its bindings
+     * @throws IreeException if a command cannot use the bindings
      */
     DriverCommands prepare(String operation);
 
     /** Discards the state of the form: the bindings changed, and {@link #prepare} was not called or has failed. */
     void invalidate();
 
-    /** Frees the form. No hardware runs its commands. */
+    /** Frees the form. No hardware runs the commands. */
     @Override
     void close();
 }

@@ -14,7 +14,7 @@ final class Communicator {
     /*
      * STREAM-9: the native communicator is used only while valid: under the lock of this object, after a check that the
      * participant still takes part. The thread ends the native communicator once, when the participant is aborted or
-     * has left. The lane is closed after its last submission, or when the device is lost.
+     * has left. The lane is closed after the last submission, or when the device is lost.
      */
     private enum State {
         NEW,

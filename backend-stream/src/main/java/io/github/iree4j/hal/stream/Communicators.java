@@ -28,7 +28,7 @@ final class Communicators {
      * @param library the library of all participants
      * @param id returns the id; called once, by the thread
      * @param state called with null once the participant has joined, and then, or instead, at most once with the cause
-     *     of its failure; by other threads, with no lock held
+     *     of a failure; by other threads, with no lock held
      * @return the participant, closed by the caller
      */
     Communicator join(
@@ -74,7 +74,7 @@ final class Communicators {
         }
     }
 
-    /** Ends the participants of a device whose work has ended. */
+    /** Ends the participants of a device after the end of the device's work. */
     void end(StreamDriver device) {
         for (Communicator each : all) {
             if (each.device().equals(device)) {

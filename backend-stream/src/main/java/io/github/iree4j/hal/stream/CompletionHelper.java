@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Lets a thread that waits for a device look for completions by itself for a while: between the hardware's interrupt and
- * the waiting thread, up to two other threads would have to be woken.
+ * Lets a thread waiting for a device look for completions for a while: between the hardware's interrupt and the waiting
+ * thread, up to two other threads would have to be woken.
  */
 final class CompletionHelper implements WaitHelper {
     /**
@@ -18,7 +18,7 @@ final class CompletionHelper implements WaitHelper {
     private static final long SPIN_NANOS = 100_000;
 
     /**
-     * The most threads that look at once: one thread reports the completions for all, and others would only contend with it.
+     * The most threads looking at once: a single thread reports the completions for all, and others would only contend.
      * The second has a chance to begin before the first has ended. A guess.
      */
     private static final int MOST = 2;
@@ -68,7 +68,7 @@ final class CompletionHelper implements WaitHelper {
                     queue.look();
                     outcome = Outcome.BUSY;
                 } else if (queue.isMoving()) {
-                    outcome = Outcome.BUSY; // a thread that slept now would have to be woken by the other thread
+                    outcome = Outcome.BUSY; // a thread sleeping now would have to be woken by the other thread
                 }
             }
             return outcome;

@@ -32,8 +32,8 @@ final class CompletionWaiter implements CompletionSource {
     private DriverTimeline[] timelines;
     private long[] values;
     /*
-     * The first tickets not seen by this waiter. Another thread may see a ticket first, also the one that wakes the waiter:
-     * the waiter must not sleep until the ticket behind.
+     * The first ticket of each queue not seen by this waiter. Another thread may see a ticket first, also a ticket for
+     * waking the waiter: the waiter must not miss such a ticket and sleep until the next.
      */
     private final long[] next;
     private long wakes; // guarded by this
@@ -86,8 +86,8 @@ final class CompletionWaiter implements CompletionSource {
     }
 
     /**
-     * Handles a failed wait. Lost hardware runs nothing any more. Otherwise no more work starts, and work in flight
-     * keeps its memory until completion, for which this waiter polls.
+     * Handles a failed wait. Lost hardware runs nothing any more. Otherwise no more work starts, work in flight keeps
+     * the memory until completion, and this waiter polls for the completion.
      */
     private void failed(Throwable thrown) {
         IreeException cause = failure(thrown);

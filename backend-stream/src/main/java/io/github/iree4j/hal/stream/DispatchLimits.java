@@ -8,8 +8,7 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks of dispatches on a device whose kernels are compiled for a fixed workgroup size and declare their local
- * memory.
+ * Checks of dispatches on a device with kernels compiled for a fixed workgroup size and a declared local memory.
  *
  * @param device the device's id, for messages
  * @param countX maximum number of workgroups along x

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Wakes a thread that polls several sources; nearly free while the thread is awake. */
+/** Wakes a thread polling several sources; nearly free while the thread is awake. */
 public final class Doorbell {
     private volatile boolean idle; // the thread parks, or is about to
     private volatile boolean due; // rung since the thread last began to poll
@@ -23,7 +23,7 @@ public final class Doorbell {
         }
     }
 
-    /** Called by the listener before it polls. */
+    /** Called by the listener before polling. */
     public void clear() {
         due = false;
     }

@@ -19,8 +19,8 @@ public interface DriverTimeline extends RefCounted {
     long value();
 
     /**
-     * Returns the value, or, while a thread of the driver is looking, the value that this thread has seen. The thread wakes
-     * the thread in {@link StreamDriver#awaitAny} when it sees a larger value.
+     * Returns the value, or, while a thread of the driver is looking, the value seen by this thread. On seeing a larger
+     * value, the looking thread wakes the thread in {@link StreamDriver#awaitAny}.
      *
      * @return at most {@link #value}, and the value unless this method is overridden
      * @throws IreeException ABORTED when the device is lost

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A range of a file in memory, registered with the driver while the parts of one transfer use the range: the hardware
- * reads or writes the file's memory, without a copy by the host. Registered for the first part that asks, unregistered
- * after the last part. Staging memory takes its place where the driver refuses, where the system would have to read the
+ * A range of a file in memory, registered with the driver while the parts of a transfer use the range: the hardware
+ * reads or writes the file's memory, without a copy by the host. Registered for the first asking part, unregistered
+ * after the last part. Staging memory takes the place where the driver refuses, where the system would have to read the
  * file, and while other queues are busy or may run collectives, since drivers may register memory only once the work of
  * all queues has ended. Safe from any thread.
  */
@@ -27,16 +27,17 @@ final class FileWindow {
     /** Number of windows of a queue registered at once. */
     static final int LIMIT = 4;
 
-    /** Bytes from which on a transfer is worth the registration of its memory. */
+    /** Minimum length of a transfer worth the registration of the memory, bytes. */
     static final long WORTH = 4L << 20;
 
     /*
-     * STAGE-4: registered memory is unregistered after the last part that may use the memory, and before the file is
-     * released. The driver is called by threads of the window without a lock: registration may take as long as work that
-     * other queues are given meanwhile.
+     * STAGE-4: registered memory is unregistered after the last part using the memory, and before the file is released.
+     * The driver is called by threads of the window without a lock: registration may take as long as work given to
+     * other queues meanwhile.
      *
-     * STAGE-5: at most LIMIT windows of a queue are registered, so registered memory is bounded. A registered window ends
-     * without another one, since a part asks for the next window when the parts before have been issued.
+     * STAGE-5: at most LIMIT windows of a queue are registered, so registered memory is bounded. The end of a
+     * registered window needs no other window, since a part asks for the next window when the parts before have been
+     * issued.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FileWindow.class);
 
@@ -44,7 +45,7 @@ final class FileWindow {
     private final StreamQueue queue; // of the transfer
     private final HalFile file;
     private final MemorySegment bytes; // whole pages of the driver
-    private final long first; // their addresses
+    private final long first; // addresses of the pages
     private final long end;
 
     private final AtomicBoolean asked = new AtomicBoolean();
@@ -63,7 +64,7 @@ final class FileWindow {
         this.end = first + bytes.byteSize();
     }
 
-    /** Windows onto the memory of one transfer, made from the first byte to the last. */
+    /** Windows onto the memory of a single transfer, made from the first byte to the last. */
     static final class Sequence {
         private final StreamQueue queue;
         private final HalFile file;
@@ -86,7 +87,7 @@ final class FileWindow {
         }
 
         /**
-         * Returns staging memory, or the file's own memory, for a part that neither exceeds a slot nor crosses a border
+         * Returns staging memory, or the file's own memory, for a part neither exceeding a slot nor crossing a border
          * of windows.
          *
          * @param at first byte of the part in the transfer: the end of the part before
@@ -145,7 +146,7 @@ final class FileWindow {
     }
 
     /**
-     * Registers the memory, for a part that is not over, unless that has been tried.
+     * Registers the memory, for an unfinished part, unless tried before.
      *
      * @param told called with whether the memory is registered, now or later, as a callback of {@link HeldCallbacks};
      *     while not over, the part may then use the memory
@@ -167,7 +168,7 @@ final class FileWindow {
             file.retain();
             begun = true;
         } catch (IreeException e) {
-            LOG.debug("{} was closed before it was registered", file, e); // the transfer ends with it
+            LOG.debug("{} was closed before it was registered", file, e); // the transfer ends with the file
         } finally {
             if (!begun) {
                 device.calls().exit();
@@ -210,7 +211,7 @@ final class FileWindow {
 
     private DriverMemory takeMemory() {
         long size = end - first;
-        StreamMemory all = device.memory(); // whose pools keep what they have: staging memory will do
+        StreamMemory all = device.memory(); // the pools keep their memory: staging memory will do
         return all.provider()
                 .counted(
                         () -> device.driver().importHost(first, size, bytes.isReadOnly()),

@@ -35,7 +35,7 @@ final class ForeignMemory implements RefCounted {
     /**
      * Creates the buffer that owns this allocation; frees the allocation on failure.
      *
-     * @param copies views of a constant for calls that write into the constant; null for other memory
+     * @param copies views of a constant for calls writing into the constant; null for other memory
      */
     Buffer buffer(
             StreamDevice device,

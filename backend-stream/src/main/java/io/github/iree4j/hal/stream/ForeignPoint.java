@@ -9,8 +9,8 @@ final class ForeignPoint {
      *   MADE ---> OPEN ---> AWAITED
      *     +---------+-----> WITHDRAWN
      *
-     * STREAM-12: submissions wait only for points that were open. A point awaited by an operation is never withdrawn:
-     * the hardware would wait for ever.
+     * STREAM-12: submissions wait only for opened points. A point awaited by an operation is never withdrawn: the
+     * hardware would wait for ever.
      */
     private enum State {
         MADE,
@@ -66,7 +66,10 @@ final class ForeignPoint {
         return (now == State.OPEN || now == State.AWAITED) && timeline.isLive();
     }
 
-    /** Retains the timeline for an operation that will wait for the point. Returns false when operations can no longer wait. */
+    /**
+     * Retains the timeline for an operation about to wait for the point. Returns false when operations can no longer
+     * wait.
+     */
     boolean tryAwait() {
         boolean isAwaited = state.compareAndSet(State.OPEN, State.AWAITED) || state.get() == State.AWAITED;
         return isAwaited && timeline.tryRetain();

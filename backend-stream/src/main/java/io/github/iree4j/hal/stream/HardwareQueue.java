@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue of the driver and its timeline, used by one or several streams. Every submission signals the next value: the
- * submission's <em>ticket</em>. Submissions are made under the object's lock, which also guards the streams.
+ * A queue of the driver and the queue's timeline, used by a single stream or several streams. Every submission signals
+ * the next value: the submission's <em>ticket</em>. Submissions are made under the object's lock; the lock also guards
+ * the streams.
  */
 final class HardwareQueue {
     /*
@@ -38,7 +39,7 @@ final class HardwareQueue {
     private long tickets; // last assigned ticket
     private long reached; // as last observed
     private long given; // last ticket accepted by the driver
-    private @Nullable IreeException broken; // why the driver accepts no more work although it is not lost
+    private @Nullable IreeException broken; // why the driver accepts no more work although not lost
     private final List<Submission> gathered = new ArrayList<>(); // the batch of the next flush
 
     HardwareQueue(StreamDriver driver, Lane lane, boolean reserves) {
@@ -129,7 +130,7 @@ final class HardwareQueue {
         return null;
     }
 
-    /** Handles a refused submission whose ticket is assigned: submits an empty submission in its place. */
+    /** Handles a refused submission with an assigned ticket: submits an empty submission in the same place. */
     private void refused(Submission submission, IreeException cause) {
         StreamEntry entry = submission.entry();
         if (entry == null) {
@@ -174,7 +175,7 @@ final class HardwareQueue {
         return true;
     }
 
-    /** Submits only the signal of the next ticket, to wake its waiters. */
+    /** Submits only the signal of the next ticket, to wake waiters. */
     void nudge() {
         locked(() -> {
             submit(TimelineWaits.NONE, null, 0, null);
@@ -182,7 +183,7 @@ final class HardwareQueue {
         });
     }
 
-    /** Runs an action that may submit, under the lock, and has the lane give what the action has submitted, without the lock. */
+    /** Runs a submitting action under the lock, then has the lane give the submissions without the lock. */
     void locked(Runnable action) {
         try {
             synchronized (this) {
@@ -193,7 +194,9 @@ final class HardwareQueue {
         }
     }
 
-    /** Under the lock: signals from the host that everything up to a ticket is complete, because the hardware will not. */
+    /**
+     * Under the lock: signals the completion of everything up to a ticket from the host, because the hardware will not.
+     */
     void signal(long ticket) {
         if (broken != null && ticket <= reached) {
             return; // signalled by endBroken()
@@ -245,7 +248,7 @@ final class HardwareQueue {
         return false;
     }
 
-    /** Returns whether operations that are not on the hardware are on their way there, or being ended. */
+    /** Returns whether operations off the hardware are on the way there, or being ended. */
     synchronized boolean isMoving() {
         for (HardwareStream stream : streams) {
             if (stream.isMoving()) {
@@ -267,7 +270,10 @@ final class HardwareQueue {
         }
     }
 
-    /** Waits until {@link #isOver}, also for a driver that never answers. Nothing is submitted any more, and no other thread waits. */
+    /**
+     * Waits until {@link #isOver}, also for a driver without answers. Nothing is submitted any more, and no other
+     * thread waits.
+     */
     void awaitOver() {
         boolean told = false;
         while (!isOver()) {

@@ -20,28 +20,28 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Puts operations on a hardware queue in the order of issue. An operation without hardware work completes with the
- * submission before it. Behind a host step, nothing is submitted until the step has completed.
+ * submission before. Behind a host step, nothing is submitted until the step has completed.
  */
 final class HardwareStream implements FifoBackend {
     /*
-     *   issue -> held (behind a step) -> begun (submitted, if there is something to submit) -> its step, if any -> over
+     *   issue -> held (behind a step) -> begun (submitted, if there is something to submit) -> step, if any -> over
      *
-     * STREAM-2: entries begin, and complete, in the order of issue. At most one entry runs its step at a time: the last
+     * STREAM-2: entries begin, and complete, in the order of issue. At most one entry runs a step at a time: the last
      * entry of `begun`, once everything before has completed.
-     * STREAM-3: every entry is reported once: the thread that takes an entry off `held` or `begun` under the lock puts
-     * the entry on `over`, and reports afterwards.
+     * STREAM-3: every entry is reported once: the thread taking an entry off `held` or `begun` under the lock puts the
+     * entry on `over`, and reports afterwards.
      *
-     * STREAM-7: entries are reported in the order of completion, by a single thread at a time; entries that complete
-     * together are reported together. While a thread is reporting, other threads leave their entries to the reporting
-     * thread, which re-checks. Callbacks run afterwards (Ended): a callback may wait for work that another thread ends,
-     * and must not block the report of the ended work.
+     * STREAM-7: entries are reported in the order of completion, by a single thread at a time; entries completing
+     * together are reported together. While a thread is reporting, other threads leave entries to the reporting thread,
+     * for a re-check. Callbacks run afterwards (Ended): a callback may wait for work ended by another thread, and must
+     * not block the report of the ended work.
      *
-     * STREAM-11: an entry of a stopped stream does nothing, and keeps its place behind its waits. Queues waiting for
-     * the entry's ticket run after these waits. So does the next user of memory considered unused by the scheduler once
-     * the entry has completed. The entry's ticket is reached before the waits of later entries, since later waits may
-     * be for these queues.
+     * STREAM-11: an entry of a stopped stream does nothing, and keeps the place behind the entry's waits. Queues
+     * waiting for the entry's ticket run after these waits. So does the next user of memory considered unused by the
+     * scheduler once the entry has completed. The entry's ticket is reached before the waits of later entries, since
+     * later waits may be for these queues.
      *
-     * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
+     * Everything is guarded by the lock of `queue`: the lock comes after the lock of the scheduler and before none.
      */
     private static final Logger LOG = LoggerFactory.getLogger(HardwareStream.class);
 
@@ -57,7 +57,7 @@ final class HardwareStream implements FifoBackend {
     Thread stepThread; // thread of the running step; null again when the step continues elsewhere
 
     private boolean telling; // a thread is reporting
-    private @Nullable StreamEntry stepping; // entry whose step is due or running: nothing begins behind this entry
+    private @Nullable StreamEntry stepping; // entry with a due or running step: nothing begins behind this entry
     private boolean stepUnderWay;
     private long last; // ticket of the last submission
     private long overEpoch; // everything up to this epoch is complete
@@ -132,8 +132,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Returns the last ticket of other streams on this hardware queue that must precede an operation. Commands begin
-     * after everything submitted before, so no wait is needed.
+     * Returns the last ticket, of other streams on this hardware queue, required to precede an operation. Commands
+     * begin after everything submitted before, so no wait is needed.
      */
     private long pointOnThisQueue(Issue next) {
         long last = 0;
@@ -178,7 +178,7 @@ final class HardwareStream implements FifoBackend {
         queue.locked(queue::flush);
     }
 
-    /** Reserves the tickets of an entry that may be submitted later; STREAM-1. */
+    /** Reserves the tickets of an entry, for a possibly later submission; STREAM-1. */
     private void reserve(StreamEntry entry) {
         if (entry.needsSubmission()) {
             entry.reserved = queue.reserve();
@@ -231,7 +231,7 @@ final class HardwareStream implements FifoBackend {
 
     @Override
     public boolean canWaitFor(FifoBackend producer, long epoch) {
-        // A reserved ticket is eventually submitted; an unreserved ticket exists only after its submission.
+        // A reserved ticket is eventually submitted; an unreserved ticket exists only after the submission.
         return producer instanceof HardwareStream other
                 && (other.device == device || device.driver().canWaitForLanesOf(other.device.driver()))
                 && (other.queue.reserves || other.point(epoch) >= 0);
@@ -299,7 +299,7 @@ final class HardwareStream implements FifoBackend {
 
     // ---- Under the lock of the queue, after progress of the hardware or the host.
 
-    /** Ends the entries that the hardware has reached. */
+    /** Ends the entries reached by the hardware. */
     void reached(Ended ended) {
         for (StreamEntry head; (head = begun.peek()) != null && head.ticket <= queue.reached(); ) {
             if (head == stepping) {
@@ -327,7 +327,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Records that an entry and everything before it are complete. */
+    /** Records the completion of an entry and everything before. */
     private void passed(StreamEntry entry) {
         overEpoch = entry.epoch;
         entries.headMap(entry.epoch, true).clear();
@@ -385,7 +385,9 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Signals the tickets of steps that did not run, once the stream is stopped and nothing is in flight, so that no waiter hangs. */
+    /**
+     * Signals the tickets of steps not run, once the stream is stopped and nothing is in flight: no waiter must hang.
+     */
     private void settle() {
         if (gone != null && queue.reserves && begun.isEmpty() && held.isEmpty() && !device.isHardwareLost()) {
             try {
@@ -401,7 +403,7 @@ final class HardwareStream implements FifoBackend {
     // ---- Shutdown.
 
     /**
-     * Stops the stream: entries that have not begun fail, and end in their turn.
+     * Stops the stream: entries not begun fail, and end in turn.
      *
      * @param cause the cause
      * @param failing whether begun entries also fail on completion
@@ -418,7 +420,7 @@ final class HardwareStream implements FifoBackend {
                 ahead.fail(cause);
                 stepping = null;
                 if (queue.reserves && !device.isHardwareLost()) {
-                    // A separate submission: later entries may wait for queues that wait for this entry's end.
+                    // A separate submission: later entries may wait for queues waiting for this entry's end.
                     last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
                     ahead.ticket = last;
                 }
@@ -465,7 +467,7 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * STREAM-6: fails the signals of all incomplete entries, so that waiters do not hang. Entries keep their resources
+     * STREAM-6: fails the signals of all incomplete entries, so that waiters do not hang. Entries keep the resources
      * until completion.
      */
     void failSignals(IreeException cause) {
@@ -492,8 +494,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Returns whether operations are not on the hardware and on their way: another thread is about to put operations there,
-     * or reports their end. False during a host step, which may take long. Under the lock.
+     * Returns whether operations are on the way between host and hardware: another thread is about to put operations
+     * there, or reports the end. False during a possibly long host step. Under the lock.
      */
     boolean isMoving() {
         return telling || !over.isEmpty() || !stepUnderWay && !owner().isIdle();
@@ -563,7 +565,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Isolates reports: an exception while one operation ends must not affect other operations. */
+    /** Isolates reports: an exception at the end of an operation must not affect other operations. */
     private void end(long epoch, Runnable report) {
         try {
             report.run();

@@ -13,9 +13,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Host memory of other devices, as used by this device. A slab that a pool took from the system is imported once, as a
- * whole, and stays imported until its return to the system; other memory is imported during its use. Read-only memory
- * not importable by the driver is copied during its use: nobody writes such memory. Safe from any thread.
+ * Host memory of other devices, as used by this device. A slab taken from the system by a pool is imported once, as a
+ * whole, and stays imported until the slab's return; other memory is imported during use. Read-only memory not
+ * importable by the driver is copied during use: nobody writes such memory. Safe from any thread.
  */
 final class HostImports implements AutoCloseable {
     private final StreamDevice device;
@@ -26,7 +26,7 @@ final class HostImports implements AutoCloseable {
     /** An import into the driver. */
     private static final class Import {
         final MemorySegment bytes;
-        final boolean whole; // whether a slab shared by its buffers was imported
+        final boolean whole; // whether a slab shared by several buffers was imported
         final DriverMemory allocation;
         final long first; // first address of the import
         int uses;
@@ -177,7 +177,7 @@ final class HostImports implements AutoCloseable {
         return imports.size();
     }
 
-    /** Releases all imports; an import in use is released after its last use. */
+    /** Releases all imports; an import in use is released after the last use. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Host memory registered with a driver. A driver accepts each page once, for all its devices, but imports may overlap:
- * a page stays registered while any import contains the page. Safe from any thread.
+ * Host memory registered with a driver. A driver accepts each page once, for all devices, but imports may overlap: a
+ * page stays registered while any import contains the page. Safe from any thread.
  */
 public final class HostRegistrations {
     /** A device registering host memory with its driver, for all devices of the driver. */

@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves bytes between the host and memory that is not host-visible, for blocking callers. Transfers are split into
- * pieces, so that memory use is bounded regardless of the length, and run on the last queue of the device: a dedicated
- * transfer queue where there is one.
+ * Moves bytes between the host and memory not host-visible, for blocking callers. Transfers are split into pieces, so
+ * memory use is bounded regardless of the length, and run on the last queue of the device: a dedicated transfer queue
+ * where the device has such a queue.
  */
 final class HostTransfers {
     /** Bytes of a piece. A guess, not measured. */
@@ -44,7 +44,7 @@ final class HostTransfers {
                 pieces++;
                 submit(queue, timeline, pieces, () -> BufferTransfers.updates(queue, use, to, piece));
                 if (pieces > 1) {
-                    await(timeline, pieces - 1, use); // one piece is in flight while the next is captured
+                    await(timeline, pieces - 1, use); // a piece is in flight while the next is captured
                 }
             }
             if (pieces > 0) {
@@ -120,7 +120,7 @@ final class HostTransfers {
         }
     }
 
-    /** Submits a piece behind the piece before, which could otherwise be overtaken while both wait for staging memory. */
+    /** Submits a piece behind the piece before: both wait for staging memory, and must not change places. */
     private static void submit(
             StreamQueue queue, TimelineSemaphore timeline, long value, Supplier<TransferPlan> transfer) {
         try (Fence before = value == 1 ? null : Fence.at(timeline, value - 1);
@@ -131,7 +131,7 @@ final class HostTransfers {
 
     /**
      * Waits for a transfer. Once the memory's deallocation is issued, interrupts do not end the wait: the deallocation
-     * waits for the caller, and for nothing else that uses the memory.
+     * waits for the caller, and for no other user of the memory.
      */
     private static void await(TimelineSemaphore timeline, long value, StreamBuffer.HostUse use) {
         boolean interrupted = false;

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 public interface Lane {
 
     /**
-     * Returns the family of lanes that accept the same commands.
+     * Returns the family of lanes accepting the same commands.
      *
-     * @return a number shared by lanes of one kind
+     * @return a number shared by lanes of the same kind
      */
     int family();
 
@@ -51,15 +51,15 @@ public interface Lane {
     void submit(List<Submission> submissions);
 
     /**
-     * Passes listed submissions to the driver. Called after {@link #submit}, without the lock of the queue, so that a thread
-     * that ends earlier work does not wait for the driver. Must not throw.
+     * Passes listed submissions to the driver. Called after {@link #submit}, without the lock of the queue, so a thread
+     * ending earlier work does not wait for the driver. Must not throw.
      */
     default void give() {}
 
     /**
-     * Reports submissions withheld from a lost device although other lanes may wait for their tickets. For lanes
-     * awaited by lanes of other devices: a waiting lane must not consider a ticket complete before the waits of the
-     * ticket's submission are reached. Called like {@link #submit}, after the last such call.
+     * Reports submissions withheld from a lost device although other lanes may wait for the tickets. For lanes awaited
+     * by lanes of other devices: a waiting lane must not consider a ticket complete before the waits of the ticket's
+     * submission are reached. Called like {@link #submit}, after the last such call.
      *
      * @param never in order, at least one submission; the last has the last ticket
      */

@@ -9,12 +9,12 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A native timeline (the twin) that follows a local semaphore (the source), for foreign waiters. Closed once the source
+ * A native timeline (the twin) following a local semaphore (the source), for foreign waiters. Closed once the source
  * has no signaller left, or with the device.
  */
 final class PointExport implements Timepoint, AutoCloseable {
     /**
-     * First value of the twin that denotes a failure, as in IREE (hal/semaphore.h): native waiters see no failures, and
+     * First value of the twin denoting a failure, as in IREE (hal/semaphore.h): native waiters see no failures, and
      * must not hang. The excess over this constant is the last value reached by the source; 0 from IREE, which reports
      * no value.
      */

@@ -8,7 +8,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An imported value of a foreign timeline that signals a local semaphore. Submissions wait for the value natively; the waiter notifies the host. */
+/**
+ * An imported value of a foreign timeline, signalling a local semaphore. Submissions wait for the value natively; the
+ * waiter notifies the host.
+ */
 final class PointImport implements WatchedPoint, Cancellation {
     private final CompletionWaiter waiter;
     private final ForeignPoint point;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locations of a recording's buffers in an execution: the fixed buffers, then the buffers bound to slots. Ranges
- * are named by the index of their first word in {@link Recording#code}. Confined to the thread that prepares a
+ * are named by the index of the first word in {@link Recording#code}. Confined to the thread preparing a
  * {@link CommandForm}.
  */
 public final class ResolvedBindings {
@@ -66,7 +66,7 @@ public final class ResolvedBindings {
         return places;
     }
 
-    /** Returns, by place, whether commands of a recording may write: fixed buffers, then slots in their order. */
+    /** Returns, by place, whether commands of a recording may write: fixed buffers, then slots in order. */
     static boolean[] written(StreamEncoder encoder, Recording recording) {
         boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
         int[] placeOfSlot = placesOfSlots(recording);
@@ -92,7 +92,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Claims copies for the call, from now on, of the constants that commands may write.
+     * Claims copies for the call, from now on, of constants writable by the commands.
      *
      * @param call the call of the execution; null for none
      * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy; {@link #unpin}
@@ -163,13 +163,13 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Checks a transfer against the locations of its ranges, and passes the transfer on.
+     * Checks a transfer against the locations of the ranges, and passes the transfer on.
      *
      * @param at index of the fill, update or copy command
      * @param updates the bytes of updates, as passed to {@link StreamEncoder#form}
      * @param sink receives at most one call
-     * @throws IreeException INVALID_ARGUMENT for a fill that is not a multiple of its pattern, and for overlapping
-     *     ranges of a copy; OUT_OF_RANGE for a copy whose target is too small
+     * @throws IreeException INVALID_ARGUMENT for a fill not a multiple of the pattern, and for overlapping ranges of a
+     *     copy; OUT_OF_RANGE for a copy to a target too small
      */
     public void transfer(int at, @Nullable StreamStorage updates, TransferSink sink) {
         int range = recording.range(at);
@@ -266,7 +266,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns the storage that contains a range.
+     * Returns the storage containing a range.
      *
      * @param at index of the range
      * @return the storage, valid until the execution is complete
@@ -308,7 +308,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns the number of bytes from the start of a range to the end of its buffer.
+     * Returns the number of bytes from the start of a range to the end of the buffer.
      *
      * @param at index of the range
      * @return bytes; negative when the range begins behind the end

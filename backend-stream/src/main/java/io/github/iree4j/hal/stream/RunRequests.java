@@ -3,8 +3,8 @@ package io.github.iree4j.hal.stream;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Combines requests for one job without a lock. A thread whose request finds the job idle runs the job. A request
- * during a run is left to the running thread, which repeats the job before stopping.
+ * Combines requests for a single job without a lock. A thread finding the job idle runs the job. A request during a run
+ * is left to the running thread, for a repetition before stopping.
  */
 public final class RunRequests {
     private final AtomicInteger asked = new AtomicInteger();

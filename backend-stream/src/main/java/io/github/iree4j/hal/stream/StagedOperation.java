@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that needs staging memory before issue. Other operations may overtake the operation while no staging memory is free. */
+/**
+ * An operation with a need for staging memory before issue. Other operations may overtake the operation while no
+ * staging memory is free.
+ */
 abstract class StagedOperation extends TransferOperation implements StorageRequest {
     final StagingPiece piece;
     private final Staging staging;

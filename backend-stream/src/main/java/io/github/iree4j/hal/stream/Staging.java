@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Staging memory: visible to host and device, for transfers of bytes visible to only one of the two. {@value #SLOTS}
- * slots of {@value #SLOT} bytes, each lent for one transfer; small transfers share a slot. A requester waits in line
- * while no bytes are free, so a queue's staging memory is bounded, regardless of the number of transfers. The driver
- * allocates the memory for the first requester, on the requester's thread; other requesters wait in line meanwhile.
- * Safe from any thread.
+ * slots of {@value #SLOT} bytes, each lent for a single transfer; small transfers share a slot. A requester waits in
+ * line while no bytes are free, so a queue's staging memory is bounded, regardless of the number of transfers. The
+ * driver allocates the memory for the first requester, on the requester's thread; other requesters wait in line
+ * meanwhile. Safe from any thread.
  *
- * <p>Lent only to operations of one queue that are being issued. Such operations end without further requests, so every
- * wait ends; a call of the user in the midst of them may wait for other queues, which have memory of their own.
+ * <p>Lent only to operations of a single queue during issue. Such operations end without further requests, so every
+ * wait ends; a call of the user among such operations may wait for other queues, with separate staging memory.
  */
 final class Staging {
     /** Bytes of a slot, and the maximum size of a lease. */
@@ -30,11 +30,11 @@ final class Staging {
     private static final int ALIGNMENT = 256;
 
     /*
-     * STAGE-1: bytes are lent to one borrower at a time: a slot is reused once all of its leases are closed.
-     * STAGE-2: a requester in line gets its bytes, or has left: returned bytes are offered to the line under the same
+     * STAGE-1: bytes are lent to one borrower at a time: a slot is reused once all of the slot's leases are closed.
+     * STAGE-2: a requester in line gets the bytes, or has left: returned bytes are offered to the line under the same
      * lock.
      * STAGE-3: the driver is called without the lock, because the driver may delay an allocation until the device has
-     * completed all its work: the requester that sets `opening` allocates, and serves or refuses the line afterwards.
+     * completed all work: the requester setting `opening` allocates, and serves or refuses the line afterwards.
      */
     private final Source source;
     private final ArrayDeque<Slot> free = new ArrayDeque<>();
@@ -117,7 +117,7 @@ final class Staging {
      * @param granted notified once, at once if bytes are free, as a callback of {@link HeldCallbacks}
      * @param refused notified instead when no memory can be allocated: RESOURCE_EXHAUSTED when the device has none,
      *     FAILED_PRECONDITION when the device is closed meanwhile; also as a callback of {@link HeldCallbacks}
-     * @return a cancellation that leaves the line
+     * @return a cancellation leaving the line
      * @throws IreeException FAILED_PRECONDITION when the device is closed
      */
     Cancellation lease(int size, Consumer<Lease> granted, Consumer<IreeException> refused) {
@@ -225,7 +225,7 @@ final class Staging {
             if (next == null) {
                 return null;
             }
-            // The last user returns the old shared slot. The old slot has users, otherwise its used bytes would have
+            // The last user returns the old shared slot. The old slot has users, otherwise the used bytes would have
             // been reset.
             slot = next;
             shared = next;

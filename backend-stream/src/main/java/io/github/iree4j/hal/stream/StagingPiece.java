@@ -8,9 +8,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Staging memory of a part of a transfer, or the part's request in line. The memory of a file takes its place where the
- * driver registers such memory. Held by the operations of the part while in flight, and by the submitter until the
- * operations are submitted.
+ * Staging memory of a part of a transfer, or the part's request in line. The memory of a file replaces staging memory
+ * where the driver registers such memory. Held by the operations of the part while in flight, and by the submitter
+ * until the operations are submitted.
  */
 final class StagingPiece {
     final int size;
@@ -25,7 +25,10 @@ final class StagingPiece {
         this(size, null, MemorySegment.NULL);
     }
 
-    /** Creates a part that is transferred in place if the window can be registered; a part of the window until the last holder ends. */
+    /**
+     * Creates a part, transferred in place if the window can be registered; a part of the window until the last holder
+     * ends.
+     */
     StagingPiece(int size, @Nullable FileWindow window, MemorySegment own) {
         this.size = size;
         this.window = window;

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An allocation of device memory.
  *
- * <p>The storage is known once the buffer's alloca is issued. An operation {@linkplain #pin pins} its buffers at issue,
- * and {@linkplain #unpin unpins} the buffers when the hardware is done with them.
+ * <p>The storage is known once the buffer's alloca is issued. An operation {@linkplain #pin pins} the buffers at issue,
+ * and {@linkplain #unpin unpins} the buffers when the hardware is done.
  */
 final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuffer {
     /** Fill byte for freed memory, where poisoning is enabled. */
@@ -37,7 +37,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     private final StreamDevice device;
     private final MemoryKind kind;
     private final @Nullable RefCounted foreign; // owner of memory outside the pools
-    private final @Nullable ConstantViews<ConstantCopy> copies; // views of a constant that commands may write
+    private final @Nullable ConstantViews<ConstantCopy> copies; // views of a constant writable by commands
     private volatile @Nullable Farewell farewell; // set once a deallocation is issued
 
     /** The storage until an issued deallocation is complete: host calls earlier in the stream still see the bytes. */
@@ -96,7 +96,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return buffer;
     }
 
-    /** Creates an allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
+    /** Creates an allocation with storage from a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
     static StreamBuffer reserved(
             StreamDevice device, BufferParams params, long length, StreamQueue origin, int placement) {
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
@@ -191,7 +191,9 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return foreign;
     }
 
-    /** Returns the views of a constant for calls that write into the constant; null where calls use the constant's storage. */
+    /**
+     * Returns the views of a constant for calls writing into the constant; null where calls use the constant's storage.
+     */
     @Override
     public @Nullable ConstantViews<ConstantCopy> copies() {
         return copies;
@@ -233,9 +235,9 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Refuses a user ordered before the allocation. A user of unknown order may use the memory: its program has waited,
-     * or else harms only data that the program could also harm by a use before the deallocation without a wait. Nothing
-     * checks for such a use.
+     * Refuses a user ordered before the allocation. A user of unknown order may use the memory: the user's program has
+     * waited, or harms only data also exposed to uses without waits before the deallocation. Nothing checks for such a
+     * use.
      */
     private void checkAllocatedBefore(Frontier user, String what) {
         if (isAllocatedBefore(user) == Known.NO) {
@@ -298,7 +300,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return seenBy(own, call);
     }
 
-    /** Pins like {@link #pin}, for a device whose code uses the storage in place, as seen by the call. */
+    /** Pins like {@link #pin}, for a device with code using the storage in place, as seen by the call. */
     StreamStorage lendToPeer(Frontier before, @Nullable MemoryHolder call) {
         return seenBy(pin(before, call), call);
     }
@@ -322,9 +324,8 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Returns whether the stream has passed the allocation. An operation that waited for the allocation may run before
-     * the scheduler has recorded the completion: host calls, and work behind a completion first reported by another
-     * queue.
+     * Returns whether the stream has passed the allocation. An operation behind the allocation may run before the
+     * scheduler has recorded the completion: host calls, and work behind a completion first reported by another queue.
      */
     private boolean isPassed(Frontier allocation) {
         return origin() instanceof StreamQueue queue && queue.stream().hasReached(allocation.producerEpoch());
@@ -358,8 +359,8 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Begins a use by the host, whose waits have completed. The use precedes a deallocation that is not complete, even
-     * after its issue.
+     * Begins a use by the host, after the host's waits. The use precedes an incomplete deallocation, even after the
+     * issue of the deallocation.
      *
      * @throws IreeException FAILED_PRECONDITION when there is no storage, or the owner has freed the storage
      */
@@ -381,8 +382,8 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * The buffer as used by the host, with its storage from the start. Confined to the thread waiting for the
-     * transfers, except for accesses by the transfers.
+     * The buffer as used by the host, with storage from the start. Confined to the thread waiting for the transfers,
+     * except for accesses by the transfers.
      */
     final class HostUse implements UsedBuffer, AutoCloseable {
         private final StreamStorage storage;
@@ -393,7 +394,10 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
             this.pinned = pinned;
         }
 
-        /** Returns whether the use must not end before its transfers: after an issued deallocation, the memory is reused once the use ends. */
+        /**
+         * Returns whether the use must not end before the transfers: after an issued deallocation, the memory is reused
+         * once the use ends.
+         */
         boolean outlastsTransfers() {
             return isGone();
         }

@@ -9,8 +9,8 @@ import java.util.List;
  * {@link StreamDriver#collectives}. Safe from any thread. Communicators are numbers, each for a participant of a group
  * on a device. No method waits for other participants.
  *
- * <p>A lane calls {@link GroupCall#meet} for a submission whose commands are a {@link GroupCall}, instead of running
- * commands, on a thread that may block. The lane passes later submissions to the hardware afterwards.
+ * <p>A lane calls {@link GroupCall#meet} for a submission with a {@link GroupCall} as commands, instead of running
+ * commands, on a thread allowed to block. The lane passes later submissions to the hardware afterwards.
  */
 public abstract class StreamCollectives {
     private final Communicators communicators;
@@ -110,8 +110,8 @@ public abstract class StreamCollectives {
     protected abstract void end(StreamDriver device, long communicator, boolean aborts);
 
     /**
-     * Passes the work of collectives to lanes in one group call. The call continues until {@link #isPending} is false
-     * for all communicators.
+     * Passes the work of collectives to lanes in a single group call. The call continues until {@link #isPending} is
+     * false for all communicators.
      *
      * @param calls the parts of the participants, in each participant's order
      * @throws IreeException if the library refuses

@@ -46,7 +46,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A device whose hardware has streams: everything except the driver-specific part, see {@link StreamDriver}. Safe from any thread. */
+/**
+ * A device with streams in the hardware: everything except the driver-specific part, see {@link StreamDriver}. Safe
+ * from any thread.
+ */
 public final class StreamDevice implements Device {
     /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
@@ -86,32 +89,32 @@ public final class StreamDevice implements Device {
 
     /*
      * STREAM-4: the native objects of queues are freed once, after the last operation of a closed device. The freeing
-     * thread ends that operation, or closes the device later. Each operation on a stream is a use of `work`; closing
-     * `work` runs its end after the last use. A submission that only wakes the waiter is no operation, and may be the
-     * hardware's last submission. Lanes are therefore also closed only once this submission has completed.
+     * thread ends the last operation, or closes the device later. Each operation on a stream is a use of `work`;
+     * closing `work` runs workOver() after the last use. A submission only waking the waiter is no operation, and may
+     * be the hardware's last submission. Lanes are therefore also closed only once this submission has completed.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
     private final WaitHelper helper = new CompletionHelper(work, hardware, this::lookFailed);
     private final UseGuard calls =
-            new UseGuard(this::toString, this::driverUnused); // calls by threads that hold nothing else
+            new UseGuard(this::toString, this::driverUnused); // calls by threads holding nothing else
     private final AtomicInteger users =
             new AtomicInteger(4); // users of the driver: work, the waiter, calls, and slabs being returned
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*
-     * STREAM-6: a closed device whose work does not complete within the limit is abandoned. The device's signals and
-     * axes fail, so that no waiter hangs. Abandoning frees nothing: work on a failed axis is in flight until its
-     * completion is reported. Memory, native objects and the waiter stay until then; workOver() frees them.
+     * STREAM-6: a closed device with work incomplete after the limit is abandoned. The device's signals and axes fail,
+     * so that no waiter hangs. Abandoning frees nothing: work on a failed axis is in flight until the completion is
+     * reported. Memory, native objects and the waiter stay until freed by workOver().
      *
-     * STREAM-10: slabs given up by pools return to the driver before the driver is freed, and close() returns after
-     * that. Other threads may still be returning slabs chosen before the last operation ended.
+     * STREAM-10: slabs given up by pools return to the driver before the driver is freed, and close() returns
+     * afterwards. Other threads may still be returning slabs chosen before the last operation ended.
      */
 
     /**
      * Creates a device.
      *
      * @param info description of the device
-     * @param options limits, and the number of queues; 0 for one queue per lane
+     * @param options limits, and the number of queues; 0 for a queue per lane
      * @param driver owned by the device, unless this constructor throws
      * @param closeLimit how long {@link #close} waits for work of the hardware
      */

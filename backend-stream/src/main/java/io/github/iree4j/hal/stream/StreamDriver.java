@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public interface StreamDriver extends AutoCloseable {
 
     /**
-     * Returns the lanes; the device's queues use some of them.
+     * Returns the lanes; the device's queues use some of the lanes.
      *
      * @return at least one computing lane, before the copy-only lanes; always the same list
      */
@@ -56,8 +56,8 @@ public interface StreamDriver extends AutoCloseable {
     void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos);
 
     /**
-     * Returns whether threads that wait for the device look for completions by themselves before they sleep: worth while
-     * where a look is quick, sees a completion at once, and takes no processor from the device's work.
+     * Returns whether threads waiting for the device look for completions before sleeping: worth while where a look is
+     * quick, sees a completion at once, and takes no processor from the device's work.
      *
      * @return false unless overridden
      */
@@ -66,7 +66,7 @@ public interface StreamDriver extends AutoCloseable {
     }
 
     /**
-     * Returns the number of accepted submissions kept on the host because the hardware cannot have them yet.
+     * Returns the number of accepted submissions kept on the host, too early for the hardware.
      *
      * @return 0 where the hardware has all submissions, as returned by this method unless overridden
      */
@@ -84,8 +84,7 @@ public interface StreamDriver extends AutoCloseable {
     }
 
     /**
-     * Returns how many graphs the hardware was given so far. A driver makes graphs of commands that are executed
-     * repeatedly.
+     * Returns how many graphs the hardware was given so far. A driver makes graphs of commands executed repeatedly.
      *
      * @return 0 where the driver makes no graphs, as returned by this method unless overridden
      */
@@ -112,7 +111,7 @@ public interface StreamDriver extends AutoCloseable {
     /**
      * Returns the library of collectives.
      *
-     * @return the same object for all devices that can meet; null where the driver has no library, as returned by this
+     * @return the same object for all devices able to meet; null where the driver has no library, as returned by this
      *     method unless overridden
      * @throws IreeException UNAVAILABLE when the driver's library is not installed, with a remedy
      */

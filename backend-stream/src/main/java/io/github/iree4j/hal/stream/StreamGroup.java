@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The participants of a group on devices with streams, and their meetings. Each meeting is a group call of the driver's
- * library, on a lane of each participant, behind everything that the participant's queue has issued before. Meetings
- * are held back until all participants here have joined.
+ * library, on a lane of each participant, behind everything issued by the participant's queue before. Meetings are held
+ * back until all participants here have joined.
  */
 final class StreamGroup implements GroupWork {
-    /** The backend of devices that can meet: all devices of one library. */
+    /** The backend of devices able to meet: all devices of a single library. */
     record Backend(StreamCollectives library) implements CollectiveBackend {
         @Override
         public GroupWork begin(ChannelGroup group) {
@@ -40,9 +40,9 @@ final class StreamGroup implements GroupWork {
     }
 
     /*
-     * STREAM-8: group calls reach the lanes of all participants in one order: the order of launch under the lock of the
-     * group. Each lane takes its part of a call only together with the other lanes. Participants in other processes see
-     * the order of tickets.
+     * STREAM-8: group calls reach the lanes of all participants in the same order: the order of launch under the lock
+     * of the group. Each lane takes a part of a call only together with the other lanes. Participants in other
+     * processes see the order of tickets.
      */
     private final ChannelGroup group;
     private final StreamCollectives library;
@@ -52,7 +52,7 @@ final class StreamGroup implements GroupWork {
     // Guarded by this.
     private final Map<Integer, Member> members = new HashMap<>(); // by rank
     private final List<List<Meetings.Meeting>> waiting = new ArrayList<>();
-    // waiting meetings of a group that spans processes, by number
+    // waiting meetings of a group spanning processes, by number
     private final TreeMap<Long, Meetings.Meeting> inTurn = new TreeMap<>();
     private final Set<Launched> underWay = new LinkedHashSet<>();
     private int joined;
@@ -322,7 +322,10 @@ final class StreamGroup implements GroupWork {
             }
         }
 
-        /** Ends a part whose memory is no longer used. The memory of all parts, and the devices, stay until the last part has ended. */
+        /**
+         * Ends a part after the last use of the part's memory. The memory of all parts, and the devices, stay until the
+         * last part has ended.
+         */
         private void ended(Member member, @Nullable IreeException cause, boolean entered) {
             if (cause != null) {
                 group.fail(describe(member.rank, cause));

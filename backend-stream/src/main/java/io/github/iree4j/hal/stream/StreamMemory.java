@@ -39,7 +39,7 @@ public final class StreamMemory {
      * @param driver allocates the memory, borrowed
      * @param options limits
      * @param busy whether work is in flight
-     * @param growth runs driver calls that may take long
+     * @param growth runs possibly long driver calls
      * @param poison whether freed memory is overwritten
      * @param calls guards calls of the driver; the driver stays until their end
      */
@@ -107,7 +107,7 @@ public final class StreamMemory {
     public record Block(StreamStorage storage, Runnable giveBack) {}
 
     /**
-     * Allocates driver memory outside the pools, whose budget belongs to the users.
+     * Allocates driver memory outside the pools: the pools' budget belongs to the users.
      *
      * @param size bytes
      * @param kind a kind of {@link #kinds}
@@ -172,7 +172,7 @@ public final class StreamMemory {
         return isWish(params) && wanted.equals(kinds.shared()) ? kinds.device() : wanted;
     }
 
-    /** Returns whether memory that is not mapped will do. */
+    /** Returns whether unmapped memory will do. */
     private static boolean isWish(BufferParams params) {
         return (params.memoryType() & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
     }

@@ -26,8 +26,8 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
     private final StreamDevice device;
     private final HardwareStream stream;
 
-    // Of each queue: what operations of a queue hold behind a call of the user is not missed by a queue that the call
-    // waits for.
+    // Separate for each queue: a queue awaited by a call of the user must not lack staging memory or windows held by
+    // operations behind the call.
     private final Staging staging;
     private final Semaphore windows = new Semaphore(FileWindow.LIMIT, true);
 
@@ -46,12 +46,12 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
         return stream;
     }
 
-    /** Returns the staging memory for transfers with memory that is not host-visible. */
+    /** Returns the staging memory for transfers with memory not host-visible. */
     Staging staging() {
         return staging;
     }
 
-    /** Returns a permit for each further {@link FileWindow} that may be registered. */
+    /** Returns a permit for each further {@link FileWindow} to be registered. */
     Semaphore windows() {
         return windows;
     }
@@ -179,7 +179,7 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
             int[] constants,
             BindingTable bindings,
             long flags) {
-        // A command buffer of one command, owned here; a waiting submission retains it.
+        // A command buffer of a single command, owned here; a waiting submission retains it.
         try (RecordedCommandBuffer commands = RecordedForms.ofDispatch(device, bindings.size())) {
             submit(wait, signal, () -> {
                 checkComputes();

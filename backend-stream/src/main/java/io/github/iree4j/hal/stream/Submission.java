@@ -93,8 +93,8 @@ public final class Submission {
     }
 
     /**
-     * Reports that the driver refused the commands, or a part of them. The operation fails once the ticket is reached;
-     * the ticket must be reached in any case. For a driver that detects the refusal after {@link Lane#submit} took the
+     * Reports the driver's refusal of the commands, or of a part. The operation fails once the ticket is reached; the
+     * ticket must be reached in any case. For a driver detecting the refusal after {@link Lane#submit} took the
      * submission. Called before the ticket is reached.
      *
      * @param cause the driver's reason
@@ -111,7 +111,7 @@ public final class Submission {
     /**
      * Returns the name of the submission, for messages.
      *
-     * @return the name of its operation
+     * @return the name of the operation
      */
     public String name() {
         return work == null ? "a wait" : work.name();

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Points of timelines awaited by a submission, at most one per timeline. Not thread-safe. */
+/** Points of timelines awaited by a submission, at most one point per timeline. Not thread-safe. */
 final class TimelineWaits {
     /** An empty set of points. Never added to. */
     static final TimelineWaits NONE = new TimelineWaits();
@@ -47,7 +47,7 @@ final class TimelineWaits {
         values[count++] = value;
     }
 
-    /** Adds a point of a timeline that its owner may close: retains the timeline until {@link #release}. */
+    /** Adds a point of a timeline with another owner: retains the timeline until {@link #release}. */
     void addForeign(DriverTimeline timeline, long value) {
         timeline.retain();
         foreign.add(timeline);

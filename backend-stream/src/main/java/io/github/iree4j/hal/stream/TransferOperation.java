@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation on buffers whose commands are recorded at issue, for a single execution. The buffers are retained while
- * the operation is in flight. Their storage is pinned once the operation has its place.
+ * An operation on buffers, with commands recorded at issue for a single execution. The buffers are retained while the
+ * operation is in flight. The storage of the buffers is pinned once the operation has a place in the order.
  */
 abstract class TransferOperation extends StreamOperation implements StreamWork {
     /** No buffer, in place of an index. */
@@ -32,7 +32,7 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
      * Creates an operation.
      *
      * @param name name for messages
-     * @param queue the queue that runs the operation
+     * @param queue the queue running the operation
      * @param buffers the buffers used by the operation
      */
     TransferOperation(String name, StreamQueue queue, UsedBuffer... buffers) {
@@ -43,7 +43,7 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         this.buffers = buffers;
     }
 
-    /** Returns the index of the written buffer; {@link #NONE} for an operation that only reads. */
+    /** Returns the index of the written buffer; {@link #NONE} for an operation without writes. */
     int target() {
         return NONE;
     }
@@ -51,7 +51,10 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
     /** Writes the commands; {@link #storage} returns the storage of the buffers. */
     abstract void encode(TransferCommands commands);
 
-    /** Returns whether the operation runs even without an observable end, because more than its waiters depend on the operation. */
+    /**
+     * Returns whether the operation runs even without an observable end, because not only the waiters depend on the
+     * operation.
+     */
     boolean runsInAnyCase() {
         return false;
     }

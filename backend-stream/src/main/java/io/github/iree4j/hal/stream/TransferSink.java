@@ -15,7 +15,7 @@ public interface TransferSink {
     void fill(StreamStorage target, long offset, long length, long pattern, int patternLength);
 
     /**
-     * Copies between ranges that do not overlap.
+     * Copies between ranges without overlap.
      *
      * @param source the storage read
      * @param sourceOffset first byte read, in the storage

@@ -18,7 +18,7 @@ sealed interface UsedBuffer extends RefCounted permits StreamBuffer, StreamBuffe
      * Keeps the storage for an operation being issued, until {@link #unpin}, even if the buffer is deallocated or
      * closed meanwhile.
      *
-     * @param user the operation, whose frontier is known
+     * @param user the operation, with a known frontier
      * @return the storage
      * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION unless the operation runs after the allocation
      *     and before the deallocation; the failure of the allocation; the obstacle to using memory of another device
@@ -39,7 +39,9 @@ sealed interface UsedBuffer extends RefCounted permits StreamBuffer, StreamBuffe
     /** Returns the storage as a user sees it; see {@link StreamBuffer#seenBy}. */
     StreamStorage seenBy(StreamStorage storage, @Nullable Object user);
 
-    /** Returns the views of a constant for calls that write into the constant; null where calls use the constant's storage. */
+    /**
+     * Returns the views of a constant for calls writing into the constant; null where calls use the constant's storage.
+     */
     @Nullable
     ConstantViews<ConstantCopy> copies();
 

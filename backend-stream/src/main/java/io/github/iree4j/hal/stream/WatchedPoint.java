@@ -17,7 +17,10 @@ interface WatchedPoint {
     /** Ends the watch: the value is reached, will not be reached, or is no longer watched. Repeatable. */
     void end(@Nullable IreeException failure);
 
-    /** Reports that the device is abandoned: its hardware may still reach the value. Returns whether to continue watching. */
+    /**
+     * Reports that the device is abandoned: the hardware may still reach the value. Returns whether to continue
+     * watching.
+     */
     default boolean abandon(IreeException cause) {
         end(cause);
         return false;

@@ -1,5 +1,5 @@
 /**
- * The shared part of devices whose hardware has streams: order on the stream, host steps, staging, transfers,
+ * The shared part of devices with streams in the hardware: order on the stream, host steps, staging, transfers,
  * allocation, life cycle. A driver implements {@link io.github.iree4j.hal.stream.StreamDriver}, and passes the
  * implementation to {@link io.github.iree4j.hal.stream.StreamDevice}.
  */

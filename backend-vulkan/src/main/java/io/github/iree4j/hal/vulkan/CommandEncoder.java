@@ -19,7 +19,7 @@ final class CommandEncoder implements TransferSink {
     /** Drivers fill multiples of this many bytes. */
     private static final int FILL_UNIT = 4;
 
-    /** Bytes of device memory for patterns that drivers cannot fill. */
+    /** Bytes of device memory for patterns not filled by drivers. */
     static final int SCRATCH = 16;
 
     private static final int INITIAL_WORDS = 128;
@@ -197,7 +197,7 @@ final class CommandEncoder implements TransferSink {
         StreamStorage piece = beginScratch();
         fillUnits(piece.handle(), piece.offset(), SCRATCH, aligned);
         transferBarrier();
-        if (first >= last) { // a few bytes around or beside one boundary
+        if (first >= last) { // a few bytes around or beside a boundary
             copy(piece.handle(), piece.offset() + phase, buffer, from, length);
             return;
         }

@@ -15,11 +15,11 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Recognises narrow elements in shaders that know wide elements only. Without {@code --iree-vulkan-target}, and for some
+ * Recognises narrow elements in shaders for wide elements only. Without {@code --iree-vulkan-target}, and for some
  * targets, compilers treat elements of fewer than 32 bits (f16, i8, i4, i1) as 32 bits wide: every driver then accesses
- * other addresses than the caller. The symptom: functions have such elements while no shader declares access to storage of
- * 8 or 16 bits. Some such programs are nevertheless correct: programs with elements packed and unpacked by the compiler, as
- * in 2023.
+ * other addresses than the caller. The symptom: functions have such elements while no shader declares access to storage
+ * of 8 or 16 bits. Some such programs are nevertheless correct: programs with elements packed and unpacked by the
+ * compiler, as in 2023.
  */
 public final class NarrowElements implements ProgramCheck {
     /** Numbers of {@code StorageBuffer16BitAccess}, {@code StorageBuffer8BitAccess}, and the variants for uniform buffers as well. */

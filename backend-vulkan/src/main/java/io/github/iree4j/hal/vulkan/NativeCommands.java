@@ -86,7 +86,7 @@ final class NativeCommands implements DriverCommands, TransferCommands {
         return commands;
     }
 
-    /** Returns lent commands. No hardware runs them. */
+    /** Returns lent commands. No hardware runs the commands. */
     @Override
     public void release() {
         encoder.clear();

@@ -17,13 +17,13 @@ import java.util.Set;
 /**
  * Checks whether a device meets a module's requirements, before the driver sees the module: drivers need not check.
  *
- * <p>A module that passes is trusted: function bodies are native code, like compiled code for a CPU.
+ * <p>A passing module is trusted: function bodies are native code, like compiled code for a CPU.
  */
 final class SpirvRequirements {
     private static final int VERSION_1_2 = 1 << 22 | 2 << 12;
     private static final int VERSION_1_3 = 1 << 22 | 3 << 12;
 
-    /** Extensions with instructions covered by checked capabilities, or without a need that a device could lack. */
+    /** Extensions with instructions covered by checked capabilities, or without requirements for devices. */
     private static final Set<String> EXTENSIONS = Set.of(
             "SPV_KHR_storage_buffer_storage_class",
             "SPV_KHR_16bit_storage",

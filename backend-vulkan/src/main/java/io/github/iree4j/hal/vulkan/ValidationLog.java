@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs the messages of the validation layer, with the preceding call. Without validation the log does nothing. Safe
- * from any thread: with several polling threads a message goes to one thread, and may belong to the call of another
+ * from any thread: with several polling threads a message goes to a single thread, perhaps for the call of another
  * thread.
  */
 final class ValidationLog {

@@ -44,7 +44,7 @@ final class VulkanDriver {
     private final @Nullable ValidationLog messages;
     private final List<VulkanDeviceProperties> devices;
     private final Availability availability;
-    private final Duration closeLimit; // of its devices
+    private final Duration closeLimit; // of the devices
     private long complaints; // validation messages already taken; guarded by this
 
     /** The system's library, opened on first use, for the lifetime of the process. */

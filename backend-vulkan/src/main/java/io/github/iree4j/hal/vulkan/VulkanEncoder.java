@@ -21,7 +21,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native command buffers of a device: command buffers for one execution are pooled, others belong to a
+ * Native command buffers of a device: command buffers for a single execution are pooled, others belong to a
  * {@link VulkanForm}. Safe from any thread.
  */
 final class VulkanEncoder implements StreamEncoder {

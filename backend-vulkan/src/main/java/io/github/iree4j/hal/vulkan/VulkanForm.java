@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The native commands of a {@link Recording}.
  *
  * <p>Dispatches with possibly changing buffers use descriptor sets or a table of addresses, rewritten when buffers have
- * moved since the previous execution. Other commands are re-recorded when their buffers move: transfers with slots, and
+ * moved since the previous execution. Other commands are re-recorded when the buffers move: transfers with slots, and
  * the counts of indirect dispatches.
  */
 final class VulkanForm implements CommandForm {
@@ -40,8 +40,8 @@ final class VulkanForm implements CommandForm {
     private final NativeCommands commands;
     private final boolean lent;
     private final ResolvedBindings resolved;
-    private final int[] constants = new int[256]; // push constants of one dispatch
-    private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // descriptor of one binding
+    private final int[] constants = new int[256]; // push constants of a dispatch
+    private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // descriptor of a binding
     private boolean recorded;
 
     /**

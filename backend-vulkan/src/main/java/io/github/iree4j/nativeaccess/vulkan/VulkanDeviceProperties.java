@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The properties of a Vulkan device, available without opening it.
+ * The properties of a Vulkan device, available before the device is opened.
  *
  * @param index the index in the list of devices
  * @param name the driver's name for the device

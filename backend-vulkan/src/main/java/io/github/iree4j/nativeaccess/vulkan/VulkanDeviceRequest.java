@@ -7,8 +7,8 @@ import java.util.Set;
  * Options for opening a Vulkan device.
  *
  * @param queueFamilies the family of each queue to open; the n-th mention of a family is the family's n-th queue
- * @param withoutFeatures features to leave disabled although the device has them, to test the fallbacks; the two
- *     required features cannot be disabled
+ * @param withoutFeatures features of the device to leave disabled, to test the fallbacks; the two required features
+ *     cannot be disabled
  */
 public record VulkanDeviceRequest(List<Integer> queueFamilies, Set<VulkanFeature> withoutFeatures) {
     /** Copies the collections. */

@@ -93,7 +93,7 @@ public enum VulkanFeature {
     }
 
     /**
-     * Returns whether a set of features contains this one.
+     * Returns whether a set of features contains this feature.
      *
      * @param bits bits of features, or-ed
      * @return true if the feature's bit is set

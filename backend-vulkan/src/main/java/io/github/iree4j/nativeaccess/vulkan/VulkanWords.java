@@ -1,7 +1,7 @@
 package io.github.iree4j.nativeaccess.vulkan;
 
 /**
- * The operations of a recording ({@link VulkanCommands#record}), each followed by its operands:
+ * The operations of a recording ({@link VulkanCommands#record}), each followed by operands:
  *
  * <pre>
  *   BARRIER            source stage, source access, target stage, target access
@@ -17,7 +17,7 @@ package io.github.iree4j.nativeaccess.vulkan;
  * {@code VkPipelineStageFlags2} and {@code VkAccessFlags2}.
  */
 public final class VulkanWords {
-    /** Orders earlier commands before later ones. */
+    /** Orders earlier commands before later commands. */
     public static final long BARRIER = 1;
     /** Writes a pattern. */
     public static final long FILL = 2;

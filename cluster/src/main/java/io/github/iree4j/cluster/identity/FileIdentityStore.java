@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FileIdentityStore implements IdentityStore {
     /*
-     * The file has a single line and is replaced as a whole: write a temporary file, force it, rename it, force the
+     * The file has a single line and is replaced as a whole: write, force and rename a temporary file, then force the
      * directory. The lock is on a second file, since a lock belongs to a file and the rename replaces the first file.
      * The second file also names the last granted session, so that a first file deleted or replaced by an older copy is
      * noticed.

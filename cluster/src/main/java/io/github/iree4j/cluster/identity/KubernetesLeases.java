@@ -83,7 +83,10 @@ final class KubernetesLeases implements AutoCloseable {
         return answer.status == 409 ? null : lease(answer.expect(200, 201));
     }
 
-    /** Replaces the version that the given lease was made from, and returns the new version; null when the replaced version is not current. */
+    /**
+     * Replaces the version behind the given lease, and returns the new version; null when the replaced version is not
+     * current.
+     */
     @Nullable
     ObjectNode replace(ObjectNode lease) {
         Answer answer = send("PUT", "/" + lease.path("metadata").path("name").stringValue(), lease);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews a lease after a third of its duration, and fences the node when five sixths have passed without success, so
- * that the node has stopped using the slot before the store may grant the machine index to another node.
+ * Renews a lease after a third of the duration, and fences the node when five sixths have passed without success: a
+ * node must stop using the slot before the store may grant the machine index to another node.
  *
  * <p>The owner calls {@link #look()} regularly, at least every twelfth of the duration. The time of a renewal is taken
  * before sending: the store counts from a later time. Thread-safe.

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Leasing and renewing need a majority of the nodes. Renewing writes nothing: a renewal queries whether the session
  * is still the last session of the machine index, and a leader without a majority cannot answer the query. So a
- * minority is fenced at the end of its leases, and so is a node when another node was started in the same place.
+ * minority is fenced at the end of the leases, and so is a node when another node was started in the same place.
  *
  * <p>The server runs from the first lease until {@link #close()}, also while this node holds no lease, for the sake of
  * the other nodes.

@@ -41,8 +41,7 @@ public record RatisOptions(
     public record Tls(KeyManager key, TrustManager authorities) {}
 
     /**
-     * Checks that a majority remains after the loss of a node, and that connections reachable by other machines are
-     * encrypted.
+     * Checks for a majority after the loss of a node, and for encryption of connections reachable by other machines.
      *
      * @throws IreeException INVALID_ARGUMENT when there are fewer than three peers or more than 256, or the position is
      *     not in the list; FAILED_PRECONDITION when plain text would be reachable by other machines and is not allowed

@@ -43,8 +43,8 @@ public interface ClusterMembership {
 
     /**
      * Sends a report to all members of the view, including this node. A report may be lost, so reports should be
-     * repeated while they matter. Does nothing when this has not joined. May block, so this method is not for the
-     * thread calling the listener.
+     * repeated while relevant. Does nothing when this has not joined. May block, so this method is not for the thread
+     * calling the listener.
      *
      * @param report the report
      */

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param number increases from view to view of a node; the same for all members of the view
  * @param members the members, including the observer, in an order agreed by all of the view's members
- * @param merge whether groups that did not see each other became a single group with this view. The former groups do
- *     not tell which nodes have failed each other: a node may be in the views of two groups excluding each other
+ * @param merge whether groups not seeing each other became a single group with this view. The former groups do not tell
+ *     which nodes have failed each other: a node may be in the views of two groups excluding each other
  */
 public record ClusterView(long number, List<ClusterMember> members, boolean merge) {
 

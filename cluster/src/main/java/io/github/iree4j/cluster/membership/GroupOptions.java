@@ -33,7 +33,7 @@ public record GroupOptions(
     public sealed interface Discovery {
 
         /**
-         * A list of addresses. Nodes outside the list can join too, if they know a node in the list.
+         * A list of addresses. Nodes outside the list can join too, through a node in the list.
          *
          * @param hosts addresses of the memberships of some or all nodes
          */

@@ -30,10 +30,10 @@ import org.slf4j.LoggerFactory;
  */
 final class ConnectionScreen {
     /*
-     * gRPC notifies neither its server nor its filters of a connection failing before the protocol begins. So this
-     * class wraps the handler beginning the protocol, with gRPC classes made for this purpose; these classes may change
-     * with the version of gRPC. gRPC logs the failure while closing the channel, on the same thread: messages logged
-     * meanwhile belong to this channel.
+     * gRPC notifies neither server nor filters of a connection failing before the protocol begins. So this class wraps
+     * the handler beginning the protocol, with gRPC classes made for this purpose; these classes may change with the
+     * version of gRPC. gRPC logs the failure while closing the channel, on the same thread: messages logged meanwhile
+     * belong to this channel.
      */
 
     /** Limit on connections without a peer: more than the number of nodes, since all nodes may connect at once. */
@@ -57,7 +57,7 @@ final class ConnectionScreen {
         this.log = new ConnectionLog(LoggerFactory.getLogger(ConnectionScreen.class), "connection", nanoTime);
     }
 
-    /** Returns credentials that let each connection pass through here. */
+    /** Returns credentials passing each connection through here. */
     ServerCredentials at(ServerCredentials credentials) {
         var begins = InternalNettyServerCredentials.toNegotiator(credentials);
         return InternalNettyServerCredentials.create(

@@ -45,7 +45,7 @@ final class ClientLanes {
             lane.whenReached(epoch, action);
             return;
         }
-        Lost past = lost.get(axis); // a device that is not lost is closed after its work
+        Lost past = lost.get(axis); // without a loss, a device is closed after the work
         action.accept(past == null || epoch <= past.reached ? null : past.cause);
     }
 }

@@ -83,7 +83,7 @@ final class FrameReader {
         return bytes.getLong();
     }
 
-    /** Reads a number that is not negative. */
+    /** Reads a non-negative number. */
     long size(String field) {
         long value = u64(field);
         if (value < 0) {

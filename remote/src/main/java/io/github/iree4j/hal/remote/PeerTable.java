@@ -147,7 +147,7 @@ final class PeerTable {
         RemoteSession session;
         synchronized (this) {
             session = sessions.get(incarnation);
-            failed.putIfAbsent(incarnation, cause); // also for a session that has not begun
+            failed.putIfAbsent(incarnation, cause); // also before the session begins
         }
         if (session != null) {
             session.fail(cause);
@@ -222,7 +222,7 @@ final class PeerTable {
         return new TreeMap<>(failed);
     }
 
-    /** The axes that failed with their peers, by incarnation. */
+    /** The axes failed together with peers, by the peer's incarnation. */
     synchronized Map<Long, List<Long>> failedAxes() {
         return new TreeMap<>(lost);
     }

@@ -23,7 +23,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** This node's use of a peer: devices, and their memory, code, commands and lanes, each under a handle that is never reused. Safe from any thread. */
+/**
+ * This node's use of a peer: devices, with memory, code, commands and lanes, each under a handle never reused. Safe
+ * from any thread.
+ */
 final class RemoteClient {
     private static final int UNDECLARED = 0xFFFF;
 
@@ -84,7 +87,7 @@ final class RemoteClient {
         return lane;
     }
 
-    /** Closes a lane after its last command was sent. */
+    /** Closes a lane after the last command was sent. */
     void close(RemoteLane lane) {
         lanes.remove(lane.axis());
         session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
@@ -165,7 +168,7 @@ final class RemoteClient {
         }
     }
 
-    /** A count of an export, -1 for a count that the executable does not declare. */
+    /** A count of an export; -1 for a count not declared by the executable. */
     private static int declared(int count) {
         return count == UNDECLARED ? -1 : count;
     }

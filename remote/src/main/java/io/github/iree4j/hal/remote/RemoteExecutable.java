@@ -6,7 +6,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
-/** Code that is loaded at the peer. */
+/** Code loaded at the peer. */
 final class RemoteExecutable extends Executable {
     private final RemoteDriver driver;
     private final long handle;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class RemoteLane implements Lane {
     /*
      * REMOTE-4: commands of a lane are sent, and complete, in the order of submission, each once: `pending` and `sent`
-     * change under the lock, and only their heads leave. Timelines are raised without the lock.
+     * change under the lock, and only the heads leave. Timelines are raised without the lock.
      *
      * REMOTE-6: a command is complete here only after all of its waits: the peer may be ahead of the bytes of another
      * lane's download. For the same reason, bytes of this process are sent to a peer after points of other peers only
@@ -35,9 +35,9 @@ final class RemoteLane implements Lane {
      * the order, and the loss does not show the work still running at other nodes. So the submissions of a lost lane,
      * present or promised, end in order, each once its waits have ended; nothing of them is sent.
      *
-     * REMOTE-8: the peer learns of each value that the host has raised the timeline to, since others may wait for the
-     * value at the peer. Here the value is reached before the peer has room for the command with the value, and the
-     * device may be closed in between: the lane sends the remaining commands, and then its own end.
+     * REMOTE-8: the peer learns of each value raised by the host, since others may wait for the value at the peer. Here
+     * the value is reached before the peer has room for the command with the value, and the device may be closed in
+     * between: the lane sends the remaining commands, and then its own end.
      */
 
     /** Limit on submissions waiting here to be sent; submissions without commands are accepted beyond the limit. */
@@ -49,7 +49,7 @@ final class RemoteLane implements Lane {
     /** Bytes of commands in progress above which no further command is sent. */
     private static final long SENT_BYTES_LIMIT = 2 << 20;
 
-    /** Limit on the bytes of an upload sent with its command when their content is known to be final. */
+    /** Limit on the bytes of an upload sent with the command, for content known to be final. */
     private static final int INLINE = 32 << 10;
 
     private final RemoteDriver driver;
@@ -72,7 +72,7 @@ final class RemoteLane implements Lane {
         final @Nullable Submission submission;
         long ticket;
         long sequence;
-        int downloads; // downloads that have not arrived
+        int downloads; // downloads not yet arrived
         long bytes; // bytes of the frame
         boolean completed;
 
@@ -127,7 +127,7 @@ final class RemoteLane implements Lane {
         long reached = 0;
         synchronized (this) {
             boolean isLost = driver.isLost(); // others may wait for the tickets anyway: REMOTE-7
-            // A refused submission comes again without its commands: the place of the submission must be taken, or the
+            // A refused submission comes again without the commands: the place of the submission must be taken, or the
             // queue is broken.
             if (!isLost
                     && pending.size() + submissions.size() > PENDING_LIMIT
@@ -232,7 +232,7 @@ final class RemoteLane implements Lane {
         driver.client().close(this);
     }
 
-    /** Moves the head, which will never be sent, to the entries ending in order. Under the lock. */
+    /** Moves the head, to be left unsent, to the entries ending in order. Under the lock. */
     private void leaveOut(Entry head) {
         pending.remove();
         Submission submission = head.submission;
@@ -381,7 +381,7 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** Announces bytes, requested by the peer when their command runs. */
+    /** Announces bytes, requested by the peer when the command runs. */
     private long offer(Entry entry, MemorySegment bytes) {
         Transfers transfers = driver.session().transfers();
         long number = transfers.next();
@@ -390,7 +390,7 @@ final class RemoteLane implements Lane {
         return number;
     }
 
-    /** Records that a download of a command has ended, or that the frame of the command is complete. */
+    /** Records the end of a download of a command, or the completion of the command's frame. */
     private void downloaded(Entry entry, @Nullable IreeException failure) {
         synchronized (this) {
             entry.downloads--;
@@ -444,7 +444,10 @@ final class RemoteLane implements Lane {
         retire();
     }
 
-    /** Ends the complete commands at the head, in order. One thread at a time, so that lanes waiting for each other do not nest. */
+    /**
+     * Ends the complete commands at the head, in order. A single thread at a time, so lanes waiting for each other do
+     * not nest.
+     */
     private void retire() {
         if (!retirements.ask()) {
             return;

@@ -314,9 +314,9 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Returns the axes that failed with their peers.
+     * Returns the axes failed together with peers.
      *
-     * @return a snapshot: up to 64 of each peer that had a session, by incarnation
+     * @return a snapshot: up to 64 axes of each peer with a former session, by the peer's incarnation
      */
     public Map<Long, List<Long>> failedAxes() {
         return peers.failedAxes();

@@ -4,17 +4,17 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * Limits of a node, per session. A node grants the limits to its peers in the handshake. A peer exceeding the chunk
- * size, the command window or the object limit has its session ended with RESOURCE_EXHAUSTED.
+ * Limits of a node, per session. A node grants the limits to peers in the handshake. A peer exceeding the chunk size,
+ * the command window or the object limit has its session ended with RESOURCE_EXHAUSTED.
  *
  * @param chunkBytes bytes of a chunk of a transfer, 1 KiB to 1 MiB
  * @param commandWindow commands of a peer in progress, 1 to 65536
  * @param memoryLimit bytes allocated by a peer: on each device at the client, on all devices together at the
  *     node
  * @param objectLimit objects of a peer: allocations, executables, command buffers, queues, subscriptions
- * @param contentLimit bytes of code and constants kept by the node for its peers, in memory of the host, so that each
- *     content arrives once
- * @param outboxBytes bytes that may wait for room in a stream before new work is refused
+ * @param contentLimit bytes of code and constants kept for peers, in memory of the host, so that each content arrives
+ *     once
+ * @param outboxBytes bytes waiting for room in a stream before new work is refused
  */
 public record RemoteOptions(
         int chunkBytes, int commandWindow, long memoryLimit, int objectLimit, long contentLimit, int outboxBytes) {

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The work of a peer on this node: lanes, and the commands on the lanes, which use the peer's {@link ServerObjects}.
- * Frames arrive in sequence. Devices check everything that runs, like the work of any program. Safe from any thread.
+ * Frames arrive in sequence. Devices check the commands like the work of any program. Safe from any thread.
  */
 final class RemoteServer {
-    /** Limit on the weight of accepted commands that have not ended. */
+    /** Limit on the weight of accepted, unfinished commands. */
     private static final long QUEUED_BYTES_LIMIT = 256L << 20;
 
     /** Limit on the remembered closed lanes of a client. */
@@ -35,7 +35,7 @@ final class RemoteServer {
     private final ServerObjects objects;
 
     // Guarded by this.
-    // by axis; lanes that are open or have commands that have not ended
+    // by axis; open lanes, and closed lanes with unfinished commands
     private final Map<Long, ServerLane> lanes = new HashMap<>();
     private final Map<Long, ServerLane> over = new LinkedHashMap<>(); // closed lanes, for later questions; oldest first
     private long lastForgotten = -1; // highest ordinal of the forgotten lanes' axes
@@ -43,8 +43,8 @@ final class RemoteServer {
     private int expectedCount;
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
     private int inProgress; // number of commands
-    private int admitted; // commands in progress that the client counts too: the client was not notified of their end
-    private long accepted; // commands so far, except commands arriving while this node drains that read nothing
+    private int admitted; // commands in progress for the client too: the client was not notified of the end
+    private long accepted; // commands so far, except commands without reads arriving while this node drains
     private long queuedBytes; // weight of the admitted commands
     private @Nullable IreeException failure;
 
@@ -108,7 +108,10 @@ final class RemoteServer {
         lane.close(in);
     }
 
-    /** Records that a closed lane has ended its last command. The lane stays a while, for commands of other nodes waiting for its points. */
+    /**
+     * Records the end of the last command of a closed lane. The lane stays a while, for commands of other nodes waiting
+     * for the lane's points.
+     */
     void retire(ServerLane lane) {
         ServerLane oldest = null;
         synchronized (this) {
@@ -258,7 +261,7 @@ final class RemoteServer {
         }
     }
 
-    /** Records that the client is about to learn of a command's end, and may send another command instead. */
+    /** Records that the client is about to learn of a command's end, and may then send another command. */
     synchronized void ending(ServerCommand command) {
         admitted--;
         queuedBytes -= command.weight();
@@ -375,7 +378,7 @@ final class RemoteServer {
     }
 
     /**
-     * Asks the client about a lane of a node that this node cannot reach. Ending the command instead would be wrong:
+     * Asks the client about a lane of a node unreachable from this node. Ending the command instead would be wrong:
      * later commands rely on the point as well.
      */
     private void ask(TimelineSemaphore wait, long axis, long epoch) {

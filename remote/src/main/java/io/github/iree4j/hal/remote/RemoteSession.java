@@ -58,7 +58,7 @@ public final class RemoteSession {
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
     private volatile @Nullable IreeException draining;
-    private volatile boolean isUsed; // whether either side has sent anything but its greeting, or waits for the other
+    private volatile boolean isUsed; // whether either side has sent more than the greeting, or waits for the other
 
     RemoteSession(RemoteNode node, PeerConnection connection) {
         this.node = node;
@@ -448,7 +448,7 @@ public final class RemoteSession {
         node.draining(this, Objects.requireNonNull(draining));
     }
 
-    /** Checks that the peer was admitted, as required for frames of QUEUE and BULK. */
+    /** Checks the admission of the peer, required for frames of QUEUE and BULK. */
     void checkOpen(FrameReader in) {
         if (peer == null) {
             throw in.corrupt("came before the handshake");
@@ -508,8 +508,8 @@ public final class RemoteSession {
     }
 
     /**
-     * Sends a frame, now or when there is room. A peer that does not read is failed by closing the connection, since
-     * the caller may hold locks, and failing parts call back.
+     * Sends a frame, now or when there is room. A peer not reading is failed by closing the connection, since the
+     * caller may hold locks, and failing parts call back.
      */
     void post(FrameWriter frame) {
         try {

@@ -6,7 +6,7 @@ import java.util.List;
  * The counters of a session so far.
  *
  * @param streams the counters of each stream, in the order of {@link PeerStream}
- * @param framesDropped frames that were repeated, or arrived after the end
+ * @param framesDropped repeated frames, and frames arriving after the end
  * @param axes axes of the peer known to this node
  * @param subscriptionsOfPeer semaphores of this node awaited by the peer
  * @param subscriptionsAtPeer semaphores of the peer awaited by this node

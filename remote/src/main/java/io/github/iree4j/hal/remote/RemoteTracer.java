@@ -24,7 +24,7 @@ public interface RemoteTracer {
 
     /**
      * Called when this node begins a command of a peer sent with a span: all awaited points are reached. Runs on a
-     * thread that completes work, without locks.
+     * thread completing work, without locks.
      *
      * @param work the command
      * @return called once when the command has ended, before the peer is notified: with the failure, or null

@@ -26,7 +26,7 @@ final class ServerCommand {
         void submit(DeviceQueue queue, @Nullable Fence wait, Fence signal);
     }
 
-    /** Limit on the steps submitted and not ended: one step runs, and a queue needs the next steps early. */
+    /** Limit on the steps submitted and not ended: a single step runs, and a queue needs the next steps early. */
     static final int STEPS_AHEAD = 4;
 
     private final long sequence;
@@ -217,7 +217,7 @@ final class ServerCommand {
             this.failure = new AtomicReference<>(failure);
         }
 
-        /** Submits the steps that are due. One thread at a time, so that steps ending at once do not nest. */
+        /** Submits the due steps. A single thread at a time, so steps ending at once do not nest. */
         void submit() {
             if (!submissions.ask()) {
                 return;

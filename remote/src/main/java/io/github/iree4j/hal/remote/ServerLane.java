@@ -102,7 +102,7 @@ final class ServerLane {
         advance();
     }
 
-    /** Starts the head, unless started before. One thread at a time, so that commands ending at once do not nest. */
+    /** Starts the head, unless started before. A single thread at a time, so commands ending at once do not nest. */
     void advance() {
         if (!advances.ask()) {
             return;

@@ -178,7 +178,7 @@ final class ServerObjects {
         });
         boolean refused = object.failure() != null;
         object.setAgain(
-                () -> { // the client, which keeps the memory in its pools, was not notified of the lack of memory
+                () -> { // the client, keeping the memory in pools, was not notified of the lack of memory
                     IreeException none = chargeAgain(size, charge);
                     if (none != null) {
                         object.settle(null, none);

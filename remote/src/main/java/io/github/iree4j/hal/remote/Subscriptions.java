@@ -137,7 +137,7 @@ final class Subscriptions {
         byNumber.keySet().forEach(this::end);
     }
 
-    /** A waiter for a lane that a client has announced to others and not opened here yet. */
+    /** A waiter for a lane announced by a client to others, and not opened here yet. */
     interface LaneWaiter {
         /** Called when the lane is open. */
         void opened(TimelineSemaphore lane);

@@ -101,10 +101,10 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         } finally {
             ring.release();
         }
-        if (call == null || !issued && wait != null && !wait.isReached()) {
-            names(wait, call, now);
-            names(signal, call, now);
-        } // else everything is at hand in a call: the names made up for the call's own timelines take time
+        // Where everything is at hand in a call, the names made up for the call's own timelines take time.
+        boolean madeUp = call == null || !issued && wait != null && !wait.isReached();
+        names(wait, call, madeUp, now);
+        names(signal, call, madeUp, now);
         drain.look(ring, now);
         dispatches.submitted(operation, number, call);
         return number;
@@ -113,11 +113,13 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     /**
      * Makes a record of each timeline of a fence with a name other than the call's: with each operation, as the ring drops
      * the oldest records.
+     *
+     * @param madeUp whether names made up by the runtime are recorded, too
      */
-    private void names(@Nullable Fence fence, @Nullable MemoryHolder call, long now) {
+    private void names(@Nullable Fence fence, @Nullable MemoryHolder call, boolean madeUp, long now) {
         for (int i = 0; i < points(fence); i++) {
             TimelineSemaphore timeline = Objects.requireNonNull(fence).semaphore(i);
-            String name = timeline.name();
+            String name = madeUp ? timeline.name() : timeline.givenName();
             if (!name.isEmpty() && (call == null || !name.equals(call.toString()))) {
                 RecordText text = RecordText.of(name);
                 RecordRing ring = rings.hold(now);

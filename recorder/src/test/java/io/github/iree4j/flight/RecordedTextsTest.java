@@ -9,6 +9,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
@@ -69,12 +71,22 @@ class RecordedTextsTest {
     }
 
     /** Runs an operation that signals a named timeline. */
-    private void run(String name) {
+    private void run(Object name) {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence signal = Fence.at(timeline, 1)) {
             timeline.setName(name);
             device.queue(0).barrier(null, signal, 0);
             clock.runUntilIdle();
+        }
+    }
+
+    private void runInACall(Object name) {
+        MemoryHolder call = new MemoryHolder("module.add", new OperationsUnderWay());
+        MemoryHolder before = call.enter();
+        try {
+            run(name);
+        } finally {
+            call.leave(before);
         }
     }
 
@@ -161,6 +173,25 @@ class RecordedTextsTest {
         FlightRecording read = reread();
         assertThat(names(read)).containsExactly(text);
         assertThat(messages(read)).containsExactly(text);
+    }
+
+    @Test
+    void anOperationWithoutWaitsInACallHasTheNameGivenToItsTimeline() throws IOException {
+        runInACall("answer-ready");
+        assertThat(names(reread())).containsExactly("answer-ready");
+    }
+
+    @Test
+    void theTextOfANameMadeUpIsNotBuiltForAnOperationWithoutWaitsInACall() throws IOException {
+        runInACall(new Object() {
+            @Override
+            public String toString() {
+                throw new AssertionError("the text was built");
+            }
+        });
+        FlightRecording recording = reread();
+        assertThat(names(recording)).isEmpty();
+        assertThat(messages(recording)).containsExactly("");
     }
 
     @Test

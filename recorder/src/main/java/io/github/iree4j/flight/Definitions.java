@@ -18,8 +18,6 @@ final class Definitions {
 
     static final int MAXIMUM_NAMES = 1 << 14;
     static final int MAXIMUM_NAME = 300; // in UTF-8, all names of a recording fit a chunk of its file
-    private static final int MAXIMUM_MESSAGES =
-            MAXIMUM_NAMES / 2; // failures containing numbers leave room for functions
     static final int MAXIMUM_QUEUES = 1 << 12;
     static final int MAXIMUM_POOLS = 1 << 12;
 
@@ -38,22 +36,14 @@ final class Definitions {
         numbers.put("", NO_NAME);
     }
 
+    /** Returns the number of a name of a kind with few names; {@link RecordText} is for the others. */
     int name(String name) {
-        return number(name, MAXIMUM_NAMES);
-    }
-
-    /** Returns the number of a text of a numerous kind: the message of a failure. */
-    int message(String message) {
-        return number(message, MAXIMUM_MESSAGES);
-    }
-
-    private int number(String name, int limit) {
         String kept = shortened(name);
         Integer known = numbers.get(kept);
-        return known != null ? known : define(kept, limit);
+        return known != null ? known : define(kept);
     }
 
-    private static String shortened(String name) {
+    static String shortened(String name) {
         if (name.length() <= MAXIMUM_NAME) {
             return name;
         }
@@ -61,12 +51,12 @@ final class Definitions {
         return name.substring(0, splits ? MAXIMUM_NAME - 1 : MAXIMUM_NAME);
     }
 
-    private synchronized int define(String name, int limit) {
+    private synchronized int define(String name) {
         Integer known = numbers.get(name);
         if (known != null) {
             return known;
         }
-        if (names.size() >= limit) {
+        if (names.size() >= MAXIMUM_NAMES) {
             return OTHER;
         }
         names.add(name);

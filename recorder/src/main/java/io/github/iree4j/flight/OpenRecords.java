@@ -87,9 +87,10 @@ final class OpenRecords {
 
     private void name(long timeline, String name) {
         if (!name.isEmpty() && named.add(timeline)) {
-            records.begin(RecordType.TIMELINE, 2, cut, until);
+            RecordText text = RecordText.of(name);
+            records.begin(RecordType.TIMELINE, 1 + text.words(), cut, until);
             records.put(timeline);
-            records.put(definitions.message(name));
+            text.put(records);
         }
     }
 }

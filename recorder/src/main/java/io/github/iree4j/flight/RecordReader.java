@@ -58,17 +58,20 @@ final class RecordReader {
             case RecordType.ISSUED -> new FlightEvent.Issued(sequence, time, number(), number(), frontier());
             case RecordType.BEGAN -> new FlightEvent.Began(sequence, time, number());
             case RecordType.COMPLETED -> new FlightEvent.Completed(sequence, time, number());
-            case RecordType.OVER -> new FlightEvent.Over(sequence, time, number(), status(), name(), frontier());
+            case RecordType.OVER -> new FlightEvent.Over(sequence, time, number(), status(), text(), frontier());
+            case RecordType.OLD_OVER -> new FlightEvent.Over(sequence, time, number(), status(), name(), frontier());
             case RecordType.RESERVED -> reserved(sequence, time);
             case RecordType.RELEASED -> new FlightEvent.Released(sequence, time, number(), frontier());
             case RecordType.IN_LINE ->
                 new FlightEvent.InLine(sequence, time, pool(), number(), name(), number(), name());
             case RecordType.CALL -> call(sequence, time);
-            case RecordType.TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), name());
+            case RecordType.TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), text());
+            case RecordType.OLD_TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), name());
             case RecordType.DISPATCHES ->
                 new FlightEvent.Dispatches(sequence, time, number(), isSet(), number(), dispatches());
             case RecordType.DISPATCHED -> dispatched(sequence, time);
-            case RecordType.LOST -> new FlightEvent.Lost(sequence, time, axis(), status(), name());
+            case RecordType.LOST -> new FlightEvent.Lost(sequence, time, axis(), status(), text());
+            case RecordType.OLD_LOST -> new FlightEvent.Lost(sequence, time, axis(), status(), name());
             default -> throw damaged("has kind " + type + ", which this version does not know");
         };
         if (next != end) {
@@ -265,6 +268,14 @@ final class RecordReader {
             throw damaged("refers to name %d of %d".formatted(number, names.size()));
         }
         return names.get((int) number);
+    }
+
+    private String text() {
+        long bytes = word();
+        if (bytes < 0 || bytes > (long) (end - next) * Long.BYTES) {
+            throw damaged("has a text of " + bytes + " bytes and not as many words");
+        }
+        return RecordText.read((int) bytes, this::word);
     }
 
     private int pool() {

@@ -26,8 +26,8 @@ final class RecordType {
     /** operation. */
     static final int COMPLETED = 6;
 
-    /** operation, status, message, frontier. */
-    static final int OVER = 7;
+    /** operation, status, message as a name, frontier. Up to version 4; {@link #OVER} since. */
+    static final int OLD_OVER = 7;
 
     /** reservation, pool, size, length, offset, slab, reuse, consumer, call, function, frontier, marks; then (axis, epoch) of each mark. */
     static final int RESERVED = 8;
@@ -38,8 +38,8 @@ final class RecordType {
     /** pool, bytes, consumer, call, function. */
     static final int IN_LINE = 10;
 
-    /** axis, status, message. */
-    static final int LOST = 11;
+    /** axis, status, message as a name. Up to version 4; {@link #LOST} since. */
+    static final int OLD_LOST = 11;
 
     /** operation, index of the wait. Since version 2. */
     static final int WAIT_OVER = 12;
@@ -56,8 +56,8 @@ final class RecordType {
      */
     static final int CALL = 14;
 
-    /** timeline, name. For the named timelines of records of kinds 1, 13 and 14. Since version 3. */
-    static final int TIMELINE = 15;
+    /** timeline, name. In versions 3 and 4; {@link #TIMELINE} since. */
+    static final int OLD_TIMELINE = 15;
 
     /**
      * operation, whether times are reported, dispatches, listed dispatches; then (export, x, y, z) of each, with -1 for
@@ -67,6 +67,15 @@ final class RecordType {
 
     /** operation, index among its dispatches, begin, workers, outcome, x, y, z; the time is the end. Since version 4. */
     static final int DISPATCHED = 17;
+
+    /** operation, status, message as a {@link RecordText}, frontier. Since version 5. */
+    static final int OVER = 18;
+
+    /** axis, status, message as a text. Since version 5. */
+    static final int LOST = 19;
+
+    /** timeline, name as a text. For the named timelines of records of kinds 1, 13 and 14. Since version 5. */
+    static final int TIMELINE = 20;
 
     /** The number of words at the beginning of each record. */
     static final int HEADER = 3;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *     some 600, with its memory
  * @param file a file also written; null for none. The file has the oldest records where the ring has the newest
  * @param fileBytes the most bytes of the file; records beyond are counted. The operations and calls open at the end are
- *     written nevertheless, and take at most 32 MiB more
+ *     written nevertheless, and take at most 48 MiB more
  * @param dispatches of so many executions of a function one records its dispatches, the first and later ones: 1 for all
  *     executions, 0 for none, at most {@link #MAXIMUM_DISPATCHES}
  */

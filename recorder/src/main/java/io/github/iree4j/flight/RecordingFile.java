@@ -20,11 +20,11 @@ import org.slf4j.LoggerFactory;
 /** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md specifies the format. */
 final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
-    static final int VERSION = 4;
+    static final int VERSION = 5;
 
     /**
      * The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds 16 and
-     * 17, the time of the end, and the reached waits of kind 13.
+     * 17, the time of the end, and the reached waits of kind 13, version 4 of kinds 18 to 20, which replace 7, 11 and 15.
      */
     static final int OLDEST_VERSION = 1;
 
@@ -47,9 +47,9 @@ final class RecordingFile {
     /**
      * The most bytes, beyond the limit of a file, for the records of operations and calls open at the end, with the names and
      * queues of these records: a full file names what hangs too. The most operations and calls of {@link OpenRecords} have
-     * room, with three points each and short names.
+     * room, with three points each on timelines with names of up to 40 bytes.
      */
-    static final int OPEN_BYTES = 32 << 20;
+    static final int OPEN_BYTES = 48 << 20;
 
     private static final int INFO_BYTES = 16;
     private static final int END_BYTES = 32;

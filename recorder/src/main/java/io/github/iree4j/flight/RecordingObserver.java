@@ -23,7 +23,10 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the reports of the scheduler and the pools into rings. Allocates nothing but new definitions. */
+/**
+ * Writes the reports of the scheduler and the pools into rings. Allocates nothing but new definitions, messages of failures,
+ * and names of timelines.
+ */
 final class RecordingObserver implements QueueObserver, PoolObserver {
     // Process-wide: numbers of an earlier recorder are not reused by this recorder.
     private static final AtomicLong OPERATIONS = new AtomicLong();
@@ -98,10 +101,10 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         } finally {
             ring.release();
         }
-        if (call == null || !issued && wait != null && !wait.isReached()) {
-            names(wait, call, now);
-            names(signal, call, now);
-        } // else everything is at hand in a call: the names made up for the call's own timelines take time
+        // Where everything is at hand in a call, the names made up for the call's own timelines take time.
+        boolean madeUp = call == null || !issued && wait != null && !wait.isReached();
+        names(wait, call, madeUp, now);
+        names(signal, call, madeUp, now);
         drain.look(ring, now);
         dispatches.submitted(operation, number, call);
         return number;
@@ -110,18 +113,20 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     /**
      * Makes a record of each timeline of a fence with a name other than the call's: with each operation, as the ring drops
      * the oldest records.
+     *
+     * @param madeUp whether names made up by the runtime are recorded, too
      */
-    private void names(@Nullable Fence fence, @Nullable MemoryHolder call, long now) {
+    private void names(@Nullable Fence fence, @Nullable MemoryHolder call, boolean madeUp, long now) {
         for (int i = 0; i < points(fence); i++) {
             TimelineSemaphore timeline = Objects.requireNonNull(fence).semaphore(i);
-            String name = timeline.name();
+            String name = madeUp ? timeline.name() : timeline.givenName();
             if (!name.isEmpty() && (call == null || !name.equals(call.toString()))) {
-                int number = definitions.message(name);
+                RecordText text = RecordText.of(name);
                 RecordRing ring = rings.hold(now);
                 try {
-                    ring.begin(RecordType.TIMELINE, 2, now);
+                    ring.begin(RecordType.TIMELINE, 1 + text.words(), now);
                     ring.put(timeline.id());
-                    ring.put(number);
+                    text.put(ring);
                 } finally {
                     ring.release();
                 }
@@ -337,14 +342,14 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         if (early && frontier.size() == 0) {
             return;
         }
-        int message = message(failure);
+        RecordText message = failure == null ? RecordText.NONE : message(failure);
         long now = rings.now();
         RecordRing ring = rings.hold(now);
         try {
-            ring.begin(RecordType.OVER, 3 + words(frontier), now);
+            ring.begin(RecordType.OVER, 2 + message.words() + words(frontier), now);
             ring.put(early ? 0 : operation.number());
             ring.put(failure == null ? 0 : failure.code().number());
-            ring.put(message);
+            message.put(ring);
             put(ring, frontier);
         } finally {
             ring.release();
@@ -352,20 +357,20 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         drain.look(ring, now);
     }
 
-    private int message(@Nullable IreeException failure) {
-        return failure == null ? Definitions.NO_NAME : definitions.message(String.valueOf(failure.getMessage()));
+    private static RecordText message(IreeException failure) {
+        return RecordText.of(String.valueOf(failure.getMessage()));
     }
 
     @Override
     public void lost(QueueScheduler queue, IreeException cause) {
-        int message = message(cause);
+        RecordText message = message(cause);
         long now = rings.now();
         RecordRing ring = rings.hold(now);
         try {
-            ring.begin(RecordType.LOST, 3, now);
+            ring.begin(RecordType.LOST, 2 + message.words(), now);
             ring.put(queue.axis());
             ring.put(cause.code().number());
-            ring.put(message);
+            message.put(ring);
         } finally {
             ring.release();
         }

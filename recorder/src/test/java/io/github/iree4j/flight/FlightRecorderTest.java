@@ -131,18 +131,18 @@ class FlightRecorderTest {
         FlightRecording recording = record(SEED, 40);
         byte[] file = recording.toBytes();
         Path path = folder.resolve("v.iree4j");
-        for (byte version : new byte[] {1, 2, 3}) {
+        for (byte version : new byte[] {1, 2, 3, 4}) {
             file[8] = version;
             Files.write(path, file);
             assertThat(FlightRecording.read(path).events()).isEqualTo(recording.events());
         }
-        for (byte version : new byte[] {0, 5, -1}) {
+        for (byte version : new byte[] {0, 6, -1}) {
             file[8] = version;
             Files.write(path, file);
             assertThatThrownBy(() -> FlightRecording.read(path))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
-                    .hasMessageContaining("versions 1 to 4");
+                    .hasMessageContaining("versions 1 to 5");
         }
     }
 

@@ -167,6 +167,22 @@ class OpenCallsTest {
     }
 
     @Test
+    void aCallThatWaitsForNothingHasTheNamesGivenToItsTimelines() {
+        try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
+                Timeline upload = runtime.createTimeline("upload-finished");
+                Timeline answer = runtime.createTimeline("answer-ready");
+                Fence after = upload.at(1);
+                Fence done = answer.at(1)) {
+            after.signal();
+            fences.function("add").submit(after, done, FOUR, FOUR).join().close();
+            assertThat(recorder.recording().events().stream()
+                            .filter(FlightEvent.NamedTimeline.class::isInstance)
+                            .map(each -> ((FlightEvent.NamedTimeline) each).name()))
+                    .contains("upload-finished", "answer-ready");
+        }
+    }
+
+    @Test
     void theSignallerOfAnAwaitedPointIsNamed() throws IOException {
         try (Timeline timeline = runtime.createTimeline();
                 TimelineSemaphore gate = TimelineSemaphore.create(0);

@@ -571,7 +571,8 @@ public final class TimelineSemaphore extends Resource {
     /**
      * Names this timeline in reports.
      *
-     * @param wanted an object with the name as text, requested on demand; must not change
+     * @param wanted a string for a given name; any other object for a name made up, whose text is requested on demand;
+     *     must not change
      */
     public void setName(Object wanted) {
         name = Objects.requireNonNull(wanted, "wanted");
@@ -584,6 +585,16 @@ public final class TimelineSemaphore extends Resource {
      */
     public String name() {
         return name.toString();
+    }
+
+    /**
+     * Returns the name of this timeline if the name was given as a string. Builds no text, unlike {@link #name} for a name
+     * made up by the runtime.
+     *
+     * @return the string given to {@link #setName}; empty for none, and for the text of another object
+     */
+    public String givenName() {
+        return name instanceof String given ? given : "";
     }
 
     /**

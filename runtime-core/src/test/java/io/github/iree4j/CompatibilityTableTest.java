@@ -22,9 +22,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The forms that {@code docs/compatibility.md} lists are those accepted, and the tests it names exist and use them. */
+/** The forms that {@code docs/conformance/programs.md} lists are those accepted, and the tests it names exist and use them. */
 class CompatibilityTableTest {
-    private static final Path DOCUMENT = Path.of("../docs/compatibility.md");
+    private static final Path DOCUMENT = Path.of("../docs/conformance/programs.md");
     private static final Pattern FORM = Pattern.compile(
             "^\\| `([\\w.]+)` \\| `(0\\w+)` \\| (\\w{3} \\d{4}) \\| ([\\w ]*) \\| `(\\w+)` \\|$", Pattern.MULTILINE);
     private static final Pattern TEST = Pattern.compile("`(\\w+Test|test_\\w+\\.c)`");

@@ -131,7 +131,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.pool.failures",
             "requests",
             Meter.Type.COUNTER,
-            "Failed requests for memory: requests that could never fit, could not wait, or waited in vain.",
+            "Failed requests for memory: requests that could never fit, could not wait, or waited without success.",
             Key.DEVICE,
             Key.POOL),
 
@@ -164,7 +164,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.device.held",
             "submissions",
             Meter.Type.GAUGE,
-            "Submissions held back on the host because the driver of a device cannot take them yet.",
+            "Submissions waiting on the host because the driver of a device cannot take them yet.",
             Key.DEVICE),
 
     DEVICE_GRAPH_LAUNCHES(
@@ -188,13 +188,13 @@ public enum IreeMeters implements MeterDocumentation {
             "Live processes of the workers: calls that run or wait, and device queues."),
 
     CALLS_IN_LINE(
-            "iree.calls.in.line", "calls", Meter.Type.GAUGE, "Calls waiting for a turn in their program.", Key.MODULE),
+            "iree.calls.in.line", "calls", Meter.Type.GAUGE, "Calls waiting in line for their program.", Key.MODULE),
 
     CALLS_LINE(
             "iree.calls.line",
             null,
             Meter.Type.TIMER,
-            "Time calls waited for their turn; calls without a wait do not count.",
+            "Time calls waited in line for their program; calls without a wait do not count.",
             Key.MODULE),
 
     POOL_USAGE(

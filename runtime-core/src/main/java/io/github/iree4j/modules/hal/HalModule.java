@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs.
- * Supports the function signatures of all compilers since March 2023; {@code docs/compatibility.md} lists the
- * signatures.
+ * Supports the function signatures of all compilers since March 2023; {@code docs/conformance/programs.md} lists
+ * the signatures.
  *
  * <p>Devices are borrowed: devices must stay open while contexts with this module exist. The module may be shared
  * between contexts and threads; contexts sharing the module also share executables created from the same constants, and

@@ -47,7 +47,7 @@ public record IreeServingProperties(
      *     authenticated clients.
      * @param maxCalls Maximum number of open calls of all clients and services, including streams and refused calls
      *     with an unsent status. Streams, which may be silent, are limited to a quarter of this number, and each client
-     *     is told to open at most an eighth on each connection.
+     *     is asked to open at most an eighth on each connection.
      */
     public record Grpc(
             @DefaultValue("true") boolean enabled,

@@ -13,7 +13,7 @@ FENCE = re.compile(r"(^ *```.*?^ *```)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
-def on_page_markdown(markdown, page, config, files):
+def on_page_markdown(markdown, page, config, **_):
     folder = (DOCS / page.file.src_uri).parent
 
     def outside(match):
@@ -23,7 +23,7 @@ def on_page_markdown(markdown, page, config, files):
         if not target.exists():
             LOG.warning("%s: there is no file %s", page.file.src_uri, match[1])
         kind = "tree" if target.is_dir() else "blob"
-        return f"]({config.repo_url}/{kind}/main/{target.relative_to(HOME)}{match[2] or ''})"
+        return f"]({config.extra["repository"]}/{kind}/main/{target.relative_to(HOME)}{match[2] or ''})"
 
     def alert(match):
         text = re.sub(r"^> ?", "    ", match[2], flags=re.MULTILINE)

@@ -350,18 +350,38 @@ public final class OperationGraph {
      * Returns whether an operation had ended, with success or not, when the recording was taken.
      *
      * @param operation the operation
-     * @return {@link Known#UNKNOWN} when the end may be among the missing records
+     * @return {@link Known#UNKNOWN} when the end may be among the missing records, or after the last record of an
+     *     operation that has run: such an operation may have failed
      */
     public Known hasEnded(RecordedOperation operation) {
-        boolean hasRun = end(operation) != RecordedOperation.NEVER && !operation.isEndedByHost();
-        if (operation.over != null || hasRun && operation.openAt < 0) {
+        if (operation.over != null) {
             return Known.YES;
         }
-        FlightRecording.Header header = recording.header();
-        if (operation.openAt >= header.completeFrom()) { // else a record of an end since the listing may be missing
+        if (operation.openAt >= recording.header().completeFrom()) { // else a later record of the end may be missing
             return Known.NO;
         }
-        return operation.isWhole(header.completeFrom()) && header.dropped() == 0 ? Known.NO : Known.UNKNOWN;
+        return hasRunUnlisted(operation) || !isWhole(operation) ? Known.UNKNOWN : Known.NO;
+    }
+
+    /** Whether an operation without a recorded end has run, and was not listed as open: the recording ends in between. */
+    boolean hasRunUnlisted(RecordedOperation operation) {
+        return operation.over == null
+                && operation.openAt < 0
+                && end(operation) != RecordedOperation.NEVER
+                && !operation.isEndedByHost();
+    }
+
+    /** Whether all records of an operation are there, up to its end: none was overwritten, or without room in the file. */
+    boolean isWhole(RecordedOperation operation) {
+        return operation.over == null
+                ? operation.isRecorded() && isCompleteFrom(operation.submitted)
+                : operation.isWhole(recording.header().completeFrom()); // a file drops the last records
+    }
+
+    /** Whether all records from an event on are there. */
+    boolean isCompleteFrom(FlightEvent event) {
+        FlightRecording.Header header = recording.header();
+        return event.sequence() >= header.completeFrom() && header.dropped() == 0;
     }
 
     /**

@@ -3,7 +3,9 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -59,7 +61,8 @@ public final class Explanation {
      * Returns the parts of an operation's time.
      *
      * @param operation an operation with a known end
-     * @return the times, of a failed operation up to the failure; zeros when the end is not known
+     * @return the times, of a failed operation up to the failure; zeros when the end is not known; all of the time is
+     *     waiting where the record of the issue is missing
      */
     public Times times(RecordedOperation operation) {
         long end = graph.endOrFailure(operation);
@@ -68,7 +71,8 @@ public final class Explanation {
         }
         long submitted = Math.min(operation.submittedAt(), end);
         if (operation.issued == null) {
-            long held = operation.held == null ? end : Math.clamp(operation.held.time(), submitted, end);
+            FlightEvent.Held hold = states.isHeldForMemory(operation) == Known.YES ? operation.held : null;
+            long held = hold == null ? end : Math.clamp(hold.time(), submitted, end);
             return new Times(held - submitted, end - held, 0, 0);
         }
         long waited = submitted;
@@ -171,7 +175,8 @@ public final class Explanation {
         }
         Times times = times(operation);
         StringJoiner parts = new StringJoiner(" + ");
-        part(parts, times.waiting(), "waiting");
+        boolean isUnknown = states.isHeldForMemory(operation) == Known.UNKNOWN;
+        part(parts, times.waiting(), isUnknown ? "not known" : "waiting");
         part(parts, times.memory(), "for memory");
         part(parts, times.queue(), "in its queue");
         part(parts, times.running(), "running");
@@ -321,57 +326,115 @@ public final class Explanation {
     }
 
     /**
+     * Explains an operation.
+     *
+     * @param number the operation's number
+     * @param most the most lines; the number of further lines is one more line
+     * @return lines of text
+     * @throws IreeException NOT_FOUND for an operation that is not recorded
+     */
+    public List<String> operation(long number, int most) {
+        RecordedOperation found = graph.operation(number);
+        if (found == null) {
+            throw new IreeException(StatusCode.NOT_FOUND, "the recording has no operation " + number);
+        }
+        Lines lines = new Lines(most);
+        explain(found).forEach(lines::add);
+        return lines.all();
+    }
+
+    /**
+     * Explains each operation, in the order of submission.
+     *
+     * @param most the most lines; the number of further lines is one more line
+     * @return lines of text
+     */
+    public List<String> operations(int most) {
+        Lines lines = new Lines(most);
+        lines.add("operations:");
+        graph.operations().forEach(each -> explain(each).forEach(lines::add));
+        return lines.all();
+    }
+
+    /**
      * Explains a call: for a call in progress, its state, age and missing signals; the parts of its time, its critical
      * path, and its operations.
      *
      * @param number the call's number
+     * @param most the most lines; the number of further lines is one more line
      * @return lines of text
-     * @throws io.github.iree4j.status.IreeException NOT_FOUND for a call without recorded operations that was not in
-     *     progress
+     * @throws IreeException NOT_FOUND for a call without recorded operations that was not in progress
      */
-    public List<String> call(long number) {
-        return new RecordedCalls(graph, this).explain(number);
+    public List<String> call(long number, int most) {
+        Lines lines = new Lines(most);
+        new RecordedCalls(graph, this).explain(number).forEach(lines::add);
+        return lines.all();
     }
 
     /**
-     * Lists the slowest calls that have ended or failed, each with the parts of its time.
+     * Lists the slowest calls whose operations have ended or failed, each with the parts of its time.
      *
      * @param function the function of the calls; empty for all
-     * @param most the most lines
+     * @param most the most lines; the number of further lines is one more line
      * @return lines of text
-     * @throws io.github.iree4j.status.IreeException NOT_FOUND for a function without calls, with the functions that have
-     *     calls
+     * @throws IreeException NOT_FOUND for a function without calls, with the functions that have calls
      */
     public List<String> slowest(String function, int most) {
         RecordedCalls recorded = new RecordedCalls(graph, this);
-        List<String> lines = new ArrayList<>(recorded.slowest(function, most));
+        Lines lines = new Lines(most);
+        recorded.slowest(function, lines);
         if (calls.size() > 0) {
             lines.add("%d more in progress: see the summary".formatted(calls.size()));
         }
+        lines.add(RecordedCalls.ENDS);
         if (!recorded.caveat().isEmpty()) {
             lines.add(recorded.caveat());
         }
-        return lines;
+        return lines.all();
     }
 
     /**
-     * Explains the whole recording: the critical path, and the waits between kinds of operations with their durations.
+     * Explains the whole recording: the calls in progress, the failures, the operations that have not ended, the critical
+     * path, the functions, and the waits between kinds of operations with their durations.
      *
-     * @param most the most lines of each part
+     * @param most the most lines, a quarter for each part; the number of further lines is one more line
      * @return lines of text
      */
     public List<String> summary(int most) {
-        List<String> lines = new ArrayList<>();
+        Lines lines = new Lines(most);
         List<RecordedOperation> operations = graph.operations();
+        totals(operations, lines);
+        if (calls.size() > 0) {
+            lines.part(
+                    calls.size() == 1
+                            ? "1 call was in progress:"
+                            : "%d calls were in progress:".formatted(calls.size()));
+            lines.indented(calls.explain(graph, Integer.MAX_VALUE));
+        }
+        operations("failed:", states.failed(), lines);
+        operations("not ended:", open(), lines);
+        criticalPath(lines);
+        List<String> functions = new RecordedCalls(graph, this).functions();
+        if (!functions.isEmpty()) {
+            lines.part("calls by function:");
+            lines.indented(functions);
+        }
+        whoWaited(operations, lines);
+        dispatches.exports(lines);
+        lines.part("waits: " + decisions(operations));
+        return lines.all();
+    }
+
+    private void totals(List<RecordedOperation> operations, Lines lines) {
         long over = operations.stream()
                 .filter(each -> graph.hasEnded(each) == Known.YES)
                 .count();
-        List<RecordedOperation> failed = states.failed();
+        long failed = states.failed().size();
         lines.add("%d operations, %d ended%s, on %d queues; %d reservations of memory"
                 .formatted(
                         operations.size(),
                         over,
-                        failed.isEmpty() ? "" : ", %d of them with a failure".formatted(failed.size()),
+                        failed == 0 ? "" : ", %d of them with a failure".formatted(failed),
                         graph.recording().queues().size(),
                         graph.reservations().size()));
         FlightRecording.Header header = graph.recording().header();
@@ -387,31 +450,31 @@ public final class Explanation {
         if (unknown > 0) {
             lines.add("%d operations may have ended: their records are missing".formatted(unknown));
         }
-        if (calls.size() > 0) {
-            lines.add(
-                    calls.size() == 1
-                            ? "1 call was in progress:"
-                            : "%d calls were in progress:".formatted(calls.size()));
-            calls.explain(graph, most).forEach(line -> lines.add("  " + line));
+    }
+
+    private void operations(String heading, List<RecordedOperation> some, Lines lines) {
+        if (!some.isEmpty()) {
+            lines.part(heading);
+            some.forEach(each -> lines.indented(explain(each)));
         }
-        lines.add("waits: " + decisions(operations));
+    }
+
+    private void criticalPath(Lines lines) {
         CriticalPath path = CriticalPath.of(graph);
-        lines.add("critical path: %s, %d operations%s"
+        int steps = path.steps().size();
+        lines.part("critical path: %s, %d operations%s"
                 .formatted(
                         duration(path.duration()),
-                        path.steps().size(),
+                        steps,
                         path.isWhole(graph) ? "" : ", and perhaps earlier ones: the records are missing"));
-        int skipped = Math.max(0, path.steps().size() - most);
+        int skipped = lines.room() == 0 || steps <= lines.room() ? 0 : steps - lines.room() + 1;
         if (skipped > 0) {
             lines.add("  (%d earlier ones)".formatted(skipped));
         }
-        path(path.steps().subList(skipped, path.steps().size())).forEach(line -> lines.add("  " + line));
-        List<String> functions = new RecordedCalls(graph, this).functions(most);
-        if (!functions.isEmpty()) {
-            lines.add("calls by function:");
-            functions.forEach(line -> lines.add("  " + line));
-        }
-        lines.addAll(dispatches.exports(most));
+        lines.indented(path(path.steps().subList(skipped, steps)));
+    }
+
+    private void whoWaited(List<RecordedOperation> operations, Lines lines) {
         Map<String, long[]> waited = new LinkedHashMap<>();
         for (RecordedOperation each : operations) {
             Dependency last = graph.decisive(each);
@@ -423,22 +486,11 @@ public final class Explanation {
                 sum[1]++;
             }
         }
-        lines.add("who waited for whom:");
+        lines.part("who waited for whom:");
         waited.entrySet().stream()
                 .sorted((left, right) -> Long.compare(right.getValue()[0], left.getValue()[0]))
-                .limit(most)
-                .forEach(each -> lines.add("  %s  %s, %d times"
+                .forEach(each -> lines.add(() -> "  %s  %s, %d times"
                         .formatted(duration(each.getValue()[0]), each.getKey(), each.getValue()[1])));
-        if (!failed.isEmpty()) {
-            lines.add("failed:");
-            failed.stream().limit(most).forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));
-        }
-        List<RecordedOperation> stuck = open().stream().limit(most).toList();
-        if (!stuck.isEmpty()) {
-            lines.add("not ended:");
-            stuck.forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));
-        }
-        return lines;
     }
 
     /** Returns a line for each step of a path. */

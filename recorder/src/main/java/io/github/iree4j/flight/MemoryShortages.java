@@ -1,5 +1,6 @@
 package io.github.iree4j.flight;
 
+import io.github.iree4j.status.Known;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,7 +58,7 @@ final class MemoryShortages {
         List<Work> ofOperations = new ArrayList<>();
         for (RecordedOperation each : explanation.open()) {
             FlightEvent.Held held = each.held;
-            if (held != null && each.issued == null) {
+            if (held != null && explanation.states().isHeldForMemory(each) == Known.YES) {
                 FlightEvent.InLine line = take(held.bytes(), each.call());
                 ofOperations.add(new Work(
                         explanation.title(each),
@@ -92,7 +93,7 @@ final class MemoryShortages {
         for (Deque<FlightEvent.InLine> each : lines.values()) {
             for (FlightEvent.InLine line : each) {
                 FlightEvent.Call call = open.get(line.call());
-                if (call != null) {
+                if (call != null && graph.isCompleteFrom(line)) { // else there may have been memory
                     found.add(new Work(
                             OpenCalls.title(call),
                             call.call(),
@@ -129,8 +130,7 @@ final class MemoryShortages {
         FlightRecording.Header header = graph.recording().header();
         Map<String, Held> held = new HashMap<>();
         for (FlightEvent.Reserved each : graph.reservations()) {
-            if (each.sequence() >= header.completeFrom()
-                    && header.dropped() == 0
+            if (graph.isCompleteFrom(each)
                     && graph.released(each.reservation()) == null
                     && (set == ANY || set(each.pool()) == set)) {
                 held.merge(

@@ -6,7 +6,6 @@ import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
-import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -30,8 +29,7 @@ public final class OperationGraph {
     private final FlightRecording recording;
     private final Map<Long, RecordedOperation> operations = new LinkedHashMap<>(); // by number, as submitted
     private final Map<Entry, RecordedOperation> byEpoch = new HashMap<>();
-    private final Map<Long, NavigableMap<Long, RecordedOperation>> signallers =
-            new HashMap<>(); // by timeline and value
+    private final Map<Long, Signallers> signallers = new HashMap<>(); // by timeline
     private final Map<Long, NavigableMap<Long, RecordedOperation>> streams = new HashMap<>(); // by axis and epoch
     private final Map<Long, FlightEvent.Reserved> reservations = new LinkedHashMap<>();
     private final Map<Long, FlightEvent.Released> releases = new HashMap<>();
@@ -59,6 +57,7 @@ public final class OperationGraph {
         recording.queues().forEach(queue -> queues.put(queue.axis(), queue));
         recording.events().forEach(this::read);
         sortUnrecorded();
+        Map<Long, NavigableMap<Long, RecordedOperation>> byPoint = new HashMap<>(); // by timeline and value
         for (RecordedOperation each : operations.values()) {
             long epoch = each.epoch();
             if (epoch > 0) {
@@ -69,11 +68,11 @@ public final class OperationGraph {
                 }
             }
             for (Point point : each.signals()) {
-                signallers
-                        .computeIfAbsent(point.timeline(), timeline -> new TreeMap<>())
+                byPoint.computeIfAbsent(point.timeline(), timeline -> new TreeMap<>())
                         .putIfAbsent(point.value(), each);
             }
         }
+        byPoint.forEach((timeline, byValue) -> signallers.put(timeline, new Signallers(byValue)));
         List<RecordedOperation> issued = operations.values().stream()
                 .filter(each -> each.issued != null)
                 .sorted(Comparator.comparingLong(OperationGraph::issueNumber).reversed())
@@ -351,18 +350,38 @@ public final class OperationGraph {
      * Returns whether an operation had ended, with success or not, when the recording was taken.
      *
      * @param operation the operation
-     * @return {@link Known#UNKNOWN} when the end may be among the missing records
+     * @return {@link Known#UNKNOWN} when the end may be among the missing records, or after the last record of an
+     *     operation that has run: such an operation may have failed
      */
     public Known hasEnded(RecordedOperation operation) {
-        boolean hasRun = end(operation) != RecordedOperation.NEVER && !operation.isEndedByHost();
-        if (operation.over != null || hasRun && operation.openAt < 0) {
+        if (operation.over != null) {
             return Known.YES;
         }
-        FlightRecording.Header header = recording.header();
-        if (operation.openAt >= header.completeFrom()) { // else a record of an end since the listing may be missing
+        if (operation.openAt >= recording.header().completeFrom()) { // else a later record of the end may be missing
             return Known.NO;
         }
-        return operation.isWhole(header.completeFrom()) && header.dropped() == 0 ? Known.NO : Known.UNKNOWN;
+        return hasRunUnlisted(operation) || !isWhole(operation) ? Known.UNKNOWN : Known.NO;
+    }
+
+    /** Whether an operation without a recorded end has run, and was not listed as open: the recording ends in between. */
+    boolean hasRunUnlisted(RecordedOperation operation) {
+        return operation.over == null
+                && operation.openAt < 0
+                && end(operation) != RecordedOperation.NEVER
+                && !operation.isEndedByHost();
+    }
+
+    /** Whether all records of an operation are there, up to its end: none was overwritten, or without room in the file. */
+    boolean isWhole(RecordedOperation operation) {
+        return operation.over == null
+                ? operation.isRecorded() && isCompleteFrom(operation.submitted)
+                : operation.isWhole(recording.header().completeFrom()); // a file drops the last records
+    }
+
+    /** Whether all records from an event on are there. */
+    boolean isCompleteFrom(FlightEvent event) {
+        FlightRecording.Header header = recording.header();
+        return event.sequence() >= header.completeFrom() && header.dropped() == 0;
     }
 
     /**
@@ -428,9 +447,7 @@ public final class OperationGraph {
     /** Returns the operation that signals the lowest value reaching a point; null for the host, and for an unrecorded operation. */
     @Nullable
     RecordedOperation signaller(Point point) {
-        Map.Entry<Long, RecordedOperation> next =
-                signallers.getOrDefault(point.timeline(), new TreeMap<>()).ceilingEntry(point.value());
-        return next == null ? null : next.getValue();
+        return signallers.getOrDefault(point.timeline(), Signallers.NONE).atLeast(point.value());
     }
 
     /**
@@ -442,22 +459,20 @@ public final class OperationGraph {
      */
     public @Nullable RecordedOperation producer(RecordedOperation operation, int index) {
         Point point = operation.waits().get(index);
-        NavigableMap<Long, RecordedOperation> values = signallers.getOrDefault(point.timeline(), new TreeMap<>());
-        Map.Entry<Long, RecordedOperation> next = values.ceilingEntry(point.value());
         List<Decision> decisions = operation.lastDecisions();
-        if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
-            Decision decision = decisions.get(index);
-            while (next != null && next.getKey() < decision.value()) {
-                if (isForgotten(next.getValue(), decision, operation.decided.getLast())) {
-                    return next.getValue();
-                }
-                next = values.higherEntry(next.getKey()); // skipped
-            }
-            if (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED) {
-                return signaller(decision);
-            }
+        if (index >= decisions.size() || decisions.get(index).decision() == WaitDecision.DEFERRED_UNKNOWN) {
+            return signaller(point);
         }
-        return next == null ? null : next.getValue();
+        Decision decision = decisions.get(index);
+        RecordedOperation forgotten = signallers
+                .getOrDefault(point.timeline(), Signallers.NONE)
+                .forgotten(point.value(), decision, operation.decided.getLast());
+        if (forgotten != null) {
+            return forgotten;
+        }
+        return decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED
+                ? signaller(decision)
+                : signaller(new Point(point.timeline(), Math.max(point.value(), decision.value())));
     }
 
     /** Returns the operation whose signal or promise a decision found; null for a signal of the host, and for an unrecorded operation. */
@@ -489,18 +504,6 @@ public final class OperationGraph {
             }
         }
         return last;
-    }
-
-    /**
-     * Returns whether an operation had signalled or promised a lower value at the time of a decision. The timeline
-     * reports the oldest remembered signal, and while a single queue uses the timeline, the last promise. Otherwise the
-     * timeline has jumped over the lower value.
-     */
-    private static boolean isForgotten(RecordedOperation operation, Decision decision, FlightEvent.Decided decided) {
-        FlightEvent then = decision.decision() == WaitDecision.REACHED
-                ? operation.completed
-                : operation.axis() == decision.axis() ? operation.issued : null;
-        return then != null && then.sequence() < decided.sequence() && operation.status() == StatusCode.OK;
     }
 
     /** Returns the previous operation on the same stream; null for the first operation, and on an unordered queue. */

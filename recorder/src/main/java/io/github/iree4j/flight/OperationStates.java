@@ -34,7 +34,10 @@ final class OperationStates {
         return switch (graph.hasEnded(operation)) {
             case YES -> "";
             case NO -> unended(operation);
-            case UNKNOWN -> "ended or not: the records are missing";
+            case UNKNOWN ->
+                graph.hasRunUnlisted(operation)
+                        ? "run, ended well or not: the record is missing"
+                        : "ended or not: the records are missing";
         };
     }
 
@@ -42,16 +45,30 @@ final class OperationStates {
         if (operation.issuedAt() != RecordedOperation.NEVER) {
             return operation.isEndedByHost() ? "not completed by the host" : "issued, not complete";
         }
-        if (mayLackRecords(operation)) {
-            return "not ended";
-        }
-        return operation.held != null ? "held back for memory" : "held back";
+        return switch (isHeldForMemory(operation)) {
+            case YES -> "held back for memory";
+            case NO -> "held back";
+            case UNKNOWN -> "not ended";
+        };
     }
 
-    /** Whether records of the operation's progress may be missing: overwritten, or without room in the file. */
+    /**
+     * Returns whether memory is what an operation waits for, or waited for when it failed; UNKNOWN where a record of the
+     * hold, or of the issue afterwards, may be missing.
+     */
+    Known isHeldForMemory(RecordedOperation operation) {
+        if (operation.issued != null) {
+            return Known.NO;
+        }
+        if (operation.held == null) {
+            return mayLackRecords(operation) ? Known.UNKNOWN : Known.NO;
+        }
+        return graph.isCompleteFrom(operation.held) || !mayLackRecords(operation) ? Known.YES : Known.UNKNOWN;
+    }
+
+    /** Whether records of the operation's progress may be missing. */
     boolean mayLackRecords(RecordedOperation operation) {
-        FlightRecording.Header header = graph.recording().header();
-        return header.dropped() > 0 || !operation.isWhole(header.completeFrom());
+        return !graph.isWhole(operation);
     }
 
     /**

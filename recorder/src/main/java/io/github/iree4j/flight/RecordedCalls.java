@@ -20,8 +20,8 @@ import java.util.function.Predicate;
 final class RecordedCalls {
     /**
      * What a call does at a moment: the first of these that any of its operations does; HOST when none is under way. UNKNOWN
-     * is what an operation under way did before it was issued or held for memory, where records are missing and none of its
-     * waits is known to be open.
+     * is what an operation did before it was issued or known to be held for memory, where records are missing and none of
+     * its waits is known to be open.
      */
     enum Part {
         RUNNING("running"),
@@ -70,6 +70,9 @@ final class RecordedCalls {
                     .orElse(StatusCode.OK);
         }
     }
+
+    /** A call may end late, or be cancelled, after its last operation. */
+    static final String ENDS = "how these calls ended for their callers is not recorded, nor are calls without operations";
 
     private final OperationGraph graph;
     private final Explanation explanation;
@@ -121,6 +124,9 @@ final class RecordedCalls {
     /** Adds the parts of the time of an operation from a time on; returns the end. */
     private long ended(RecordedOperation operation, TreeMap<Long, int[]> changes, long from) {
         Explanation.Times times = explanation.times(operation);
+        if (explanation.states().isHeldForMemory(operation) == Known.UNKNOWN) {
+            return change(changes, Part.UNKNOWN, from, times.total());
+        }
         long at = change(changes, Part.WAITING, from, times.waiting());
         at = change(changes, Part.MEMORY, at, times.memory());
         at = change(changes, Part.QUEUE, at, times.queue());
@@ -130,14 +136,16 @@ final class RecordedCalls {
     /** Adds the parts of the time of an operation that has not ended, up to the time of the recording; returns the end. */
     private long underWay(RecordedOperation operation, TreeMap<Long, int[]> changes, long from) {
         long all = Math.max(0, graph.takenAt() - operation.submittedAt());
-        FlightEvent last = operation.issued == null ? operation.held : operation.issued;
+        OperationStates states = explanation.states();
+        boolean isHeld = states.isHeldForMemory(operation) == Known.YES;
+        FlightEvent last = isHeld ? operation.held : operation.issued;
         long since = last == null ? 0 : Math.min(all, graph.takenAt() - last.time());
-        boolean isUnknown = explanation.states().isWaitingUnknown(operation);
+        boolean isUnknown = states.isWaitingUnknown(operation);
         long at = change(changes, isUnknown ? Part.UNKNOWN : Part.WAITING, from, all - since);
         RecordedQueue queue = graph.queue(operation.axis());
         boolean isQueued =
                 queue != null && queue.stream() && operation.beganAt() == RecordedOperation.NEVER; // else has its turn
-        Part now = operation.issued == null ? Part.MEMORY : isQueued ? Part.QUEUE : Part.RUNNING;
+        Part now = isHeld ? Part.MEMORY : isQueued ? Part.QUEUE : Part.RUNNING;
         return change(changes, now, at, since);
     }
 
@@ -174,19 +182,22 @@ final class RecordedCalls {
 
     // Texts.
 
-    /** Returns lines about the functions with the most time: calls, percentiles, and the parts of all calls. */
-    List<String> functions(int most) {
+    /** Returns lines about the functions, with the most time first: calls, percentiles, and the parts of all calls. */
+    List<String> functions() {
         Map<String, List<Call>> functions = new LinkedHashMap<>();
         for (Call each : calls.values()) {
             functions
                     .computeIfAbsent(each.function(), unused -> new ArrayList<>())
                     .add(each);
         }
-        return functions.entrySet().stream()
+        if (functions.isEmpty()) {
+            return List.of();
+        }
+        List<String> lines = new ArrayList<>(List.of(ENDS));
+        functions.entrySet().stream()
                 .sorted(Comparator.comparingLong((Map.Entry<String, List<Call>> each) -> -total(each.getValue())))
-                .limit(most)
-                .map(each -> function(each.getKey(), each.getValue()))
-                .toList();
+                .forEach(each -> lines.add(function(each.getKey(), each.getValue())));
+        return lines;
     }
 
     private static long total(List<Call> calls) {
@@ -240,12 +251,12 @@ final class RecordedCalls {
     }
 
     /**
-     * Returns a line for each of the slowest calls that have ended or failed.
+     * Adds a line for each call whose operations have ended or failed, the slowest first.
      *
      * @param function the function of the calls; empty for all
      * @throws IreeException NOT_FOUND for a function without calls, with the functions of the recording
      */
-    List<String> slowest(String function, int most) {
+    void slowest(String function, Lines lines) {
         if (!function.isEmpty()
                 && calls.values().stream().noneMatch(each -> each.function().equals(function))) {
             StringJoiner known = new StringJoiner(", ");
@@ -260,18 +271,16 @@ final class RecordedCalls {
                     "the recording has no call of '%s'; it has calls of %s"
                             .formatted(function, known.length() == 0 ? "no function" : known));
         }
-        return calls.values().stream()
+        calls.values().stream()
                 .filter(each -> each.hasEnded() == Known.YES
                         && (function.isEmpty() || each.function().equals(function)))
                 .sorted(Comparator.comparingLong(Call::duration).reversed())
-                .limit(most)
-                .map(RecordedCalls::line)
-                .toList();
+                .forEach(each -> lines.add(() -> line(each)));
     }
 
     private static String line(Call call) {
         String ended = switch (call.hasEnded()) {
-            case YES -> "";
+            case YES -> call.status() == StatusCode.OK ? " that ended well" : "";
             case NO -> ", not ended";
             case UNKNOWN -> ", ended or not: records are missing";
         };
@@ -315,6 +324,9 @@ final class RecordedCalls {
             return lines;
         }
         lines.add(line(call));
+        if (call.hasEnded() == Known.YES && call.status() == StatusCode.OK) {
+            lines.add("how the call ended for its caller is not recorded");
+        }
         call.operations().stream()
                 .filter(explanation::isEndKnown)
                 .max(Comparator.comparingLong(graph::end))

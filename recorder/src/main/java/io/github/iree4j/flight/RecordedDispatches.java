@@ -115,9 +115,8 @@ final class RecordedDispatches {
         if (!list.timed()) {
             return State.UNTIMED;
         }
-        FlightRecording.Header header = graph.recording().header();
         Known ended = graph.hasEnded(operation);
-        if (list.sequence() < header.completeFrom() || header.dropped() > 0 || ended == Known.UNKNOWN) {
+        if (!graph.isCompleteFrom(list) || ended == Known.UNKNOWN) {
             return State.UNKNOWN;
         }
         return ended == Known.NO
@@ -149,9 +148,7 @@ final class RecordedDispatches {
         }
         FlightEvent.Dispatches list = listed.get(operation.number());
         if (list == null) {
-            FlightRecording.Header header = graph.recording().header();
-            boolean isWhole = operation.isWhole(header.completeFrom()) && header.dropped() == 0;
-            return List.of(isWhole ? "dispatches: not sampled" : "dispatches: not known, records overwritten");
+            return List.of(graph.isWhole(operation) ? "dispatches: not sampled" : "dispatches: not known, records overwritten");
         }
         if (list.count() == 0) {
             return List.of("dispatches: none");
@@ -182,8 +179,8 @@ final class RecordedDispatches {
                         row.state() == State.ENDED ? "" : ", " + row.state().text);
     }
 
-    /** Returns lines about the entry points with the most time, of the sampled executions, with a heading; none without timed dispatches. */
-    List<String> exports(int most) {
+    /** Adds the entry points, with the most time first, of the sampled executions, with a heading; nothing without timed dispatches. */
+    void exports(Lines lines) {
         Map<String, List<Row>> exports = new LinkedHashMap<>();
         for (Row each : all()) {
             if (each.state().isTimed()) {
@@ -195,7 +192,7 @@ final class RecordedDispatches {
             }
         }
         if (exports.isEmpty()) {
-            return List.of();
+            return;
         }
         List<RecordedOperation> executions = graph.operations().stream()
                 .filter(each -> EXECUTIONS.contains(each.name()) && !isKnownWithoutDispatches(each))
@@ -203,14 +200,11 @@ final class RecordedDispatches {
         long sampled = executions.stream()
                 .filter(each -> listed.containsKey(each.number()))
                 .count();
-        List<String> lines = new ArrayList<>();
-        lines.add(
+        lines.part(
                 "dispatches with the most time, of %d sampled of %d executions:".formatted(sampled, executions.size()));
         exports.entrySet().stream()
                 .sorted(Comparator.comparingLong((Map.Entry<String, List<Row>> each) -> -total(each.getValue())))
-                .limit(most)
-                .forEach(each -> lines.add("  " + export(each.getKey(), each.getValue())));
-        return lines;
+                .forEach(each -> lines.add(() -> "  " + export(each.getKey(), each.getValue())));
     }
 
     private boolean isKnownWithoutDispatches(RecordedOperation operation) {

@@ -190,7 +190,7 @@ class AlteredRecordingTest {
                 recording.header(), recording.names(), recording.queues(), recording.pools(), records);
         OperationGraph graph = new OperationGraph(altered);
         Explanation explanation = new Explanation(graph);
-        explanation.summary(10);
+        explanation.summary(100);
         graph.operations().forEach(explanation::explain);
         CriticalPath.of(graph);
         status(() -> Replay.of(altered));

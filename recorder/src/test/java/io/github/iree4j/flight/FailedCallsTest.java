@@ -100,12 +100,12 @@ class FailedCallsTest {
                 .startsWith("call " + call.number() + " of ")
                 .contains("102.000 ms from 0.000 us on = 102.000 ms waiting;")
                 .endsWith(", failed with " + status);
-        assertThat(explanation.call(call.number()))
+        assertThat(explanation.call(call.number(), 100))
                 .startsWith(line)
                 .anyMatch(each -> each.contains("102.000 ms waiting; failed with " + status))
                 .noneMatch(each -> each.contains("signalled by the host"))
                 .anyMatch(each -> each.contains("signalled by nobody in the recording"));
-        List<String> summary = explanation.summary(10);
+        List<String> summary = explanation.summary(100);
         assertThat(summary.getFirst()).contains(" of them with a failure");
         assertThat(summary).contains("failed:").noneMatch(each -> each.contains("signalled by the host"));
         assertThat(summary)
@@ -133,5 +133,22 @@ class FailedCallsTest {
             assertThat(call).failsWithin(java.time.Duration.ofMinutes(1));
             assertIsAFailedCall(StatusCode.DATA_LOSS);
         }
+    }
+
+    /** A call may be late, or cancelled, after its last operation. */
+    @Test
+    void theEndOfACallWhoseOperationsEndedWellIsNotKnown() {
+        OperationGraph graph = ended();
+        Explanation explanation = new Explanation(graph);
+        String ends = "how these calls ended for their callers is not recorded, nor are calls without operations";
+        assertThat(explanation.summary(100)).containsSequence("calls by function:", "  " + ends);
+        assertThat(explanation.slowest("", 100))
+                .hasSize(4)
+                .endsWith(ends)
+                .first()
+                .asString()
+                .endsWith(" operations that ended well");
+        assertThat(explanation.call(graph.operations().getFirst().call(), 100))
+                .contains("how the call ended for its caller is not recorded");
     }
 }

@@ -343,7 +343,7 @@ class HangsOnTheCpuTest {
             assertThat(salvaged.damage())
                     .contains("another checksum", "at byte ", " of " + all.length + ", so only the ")
                     .endsWith(" records before the damage are read");
-            assertThat(new Explanation(graph).summary(10))
+            assertThat(new Explanation(graph).summary(100))
                     .contains(salvaged.damage())
                     .doesNotContain("not ended:");
             assertThat(named(salvaged)).isEmpty();

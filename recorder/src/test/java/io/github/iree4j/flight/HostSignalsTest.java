@@ -14,11 +14,15 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Work that waits for signals of the host as well as for one another, on streams and unordered queues. */
 class HostSignalsTest {
@@ -52,6 +56,34 @@ class HostSignalsTest {
             assertThat(replay.differences()).as("seed %d: %s", seed, replay).isEmpty();
             assertThat(replay.reordered()).as("seed %d", seed).isZero();
             assertThat(replay.frontiers()).as("seed %d", seed).isGreaterThan(60);
+        }
+    }
+
+    /** Half of the operations are held back; the host signals more than they promise, and the others wait for the promised values. */
+    @Test
+    @Timeout(120)
+    void manyValuesThatTheHostPassesAreReadInTimeThatGrowsWithThem() throws IOException {
+        int count = 100_000;
+        try (RandomWork work = new RandomWork(SEED, 1 << 20);
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                TimelineSemaphore passed = TimelineSemaphore.create(0);
+                FlightRecorder recorder =
+                        FlightRecorder.open(work.domain, RecorderOptions.DEFAULT.withBytes(128 << 20))) {
+            DeviceQueue queue = work.queues.getFirst();
+            Fence closed = Fence.at(gate, 1);
+            for (int i = 1; i <= count; i++) {
+                queue.barrier(closed, Fence.at(passed, i), 0);
+            }
+            passed.signal(count + 1);
+            for (int i = 1; i <= count; i++) {
+                queue.barrier(Fence.at(passed, i), null, 0);
+            }
+            work.clock.runUntilIdle();
+            OperationGraph graph = new OperationGraph(recorder.recording());
+            gate.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            assertThat(graph.operations()).hasSize(2 * count);
+            assertThat(graph.operations().subList(count, 2 * count))
+                    .allMatch(each -> graph.hasEnded(each) == Known.YES && graph.producer(each, 0) == null);
         }
     }
 

@@ -102,7 +102,7 @@ class IreeReplayTest {
         assertThat(operations.get(1).signals()).containsExactly(new Point(5, 2));
         assertThat(graph.producer(operations.get(1), 0)).isSameAs(operations.get(0));
         assertThat(replay.recording().queues()).extracting(RecordedQueue::index).containsExactly(0, 1);
-        assertThat(new Explanation(graph).summary(10)).anyMatch(line -> line.startsWith("not ended"));
+        assertThat(new Explanation(graph).summary(100)).anyMatch(line -> line.startsWith("not ended"));
         assertThat(Replay.of(replay.recording()).differences()).isEmpty();
     }
 
@@ -139,7 +139,7 @@ class IreeReplayTest {
             damaged[at] ^= (byte) (1 << at % 8);
             try {
                 IreeReplay replay = read(damaged);
-                new Explanation(new OperationGraph(replay.recording())).summary(5);
+                new Explanation(new OperationGraph(replay.recording())).summary(100);
             } catch (IreeException e) {
                 assertThat(e.code())
                         .as("byte %d: %s", at, e.getMessage())

@@ -79,7 +79,7 @@ class OpenCallsTest {
     }
 
     private static List<String> explain(FlightRecording recording) {
-        return new Explanation(new OperationGraph(recording)).summary(10);
+        return new Explanation(new OperationGraph(recording)).summary(100);
     }
 
     /** Makes calls that end, until the rings have dropped all earlier records. */
@@ -124,7 +124,7 @@ class OpenCallsTest {
             Path file = folder.resolve("calls.iree4j");
             recorder.recording().write(file);
             assertThat(new Explanation(new OperationGraph(FlightRecording.read(file)))
-                            .call(calls().getFirst().call()))
+                            .call(calls().getFirst().call(), 100))
                     .as("a call without operations")
                     .hasSize(2)
                     .anyMatch(line -> line.endsWith(", before inputs"))
@@ -270,7 +270,7 @@ class OpenCallsTest {
                         assertThat(explanation.slowest("", Integer.MAX_VALUE))
                                 .noneMatch(line -> line.startsWith("call " + call.call() + " "))
                                 .contains("1 more in progress: see the summary");
-                        assertThat(explanation.call(call.call()).getFirst()).contains(" of program 'host_while' for ");
+                        assertThat(explanation.call(call.call(), 1).getFirst()).contains(" of program 'host_while' for ");
                     }
                 }
             }

@@ -84,7 +84,7 @@ class RecordedCallsTest {
     @Test
     void aCallThatIsNotRecordedIsNamed() throws IOException {
         Explanation explanation = new Explanation(new OperationGraph(FlightRecorderTest.record(SEED, 20)));
-        assertThatThrownBy(() -> explanation.call(77)).hasMessageContaining("no operations of call 77");
+        assertThatThrownBy(() -> explanation.call(77, 5)).hasMessageContaining("no operations of call 77");
         assertThatThrownBy(() -> explanation.slowest("nowhere", 5)).hasMessageContaining("no call of 'nowhere'");
     }
 }

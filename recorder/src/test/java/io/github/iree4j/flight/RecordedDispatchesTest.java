@@ -86,7 +86,7 @@ class RecordedDispatchesTest {
                                 "  dispatches, sampled:",
                                 "    1.000 us  quick of 1x1x1, 0.1 % of the time running",
                                 "    1.000 ms  slow of 1x1x1, 99.9 % of the time running");
-                assertThat(new Explanation(graph).summary(20))
+                assertThat(new Explanation(graph).summary(100))
                         .containsSubsequence(
                                 "dispatches with the most time, of 1 sampled of 1 executions:",
                                 "  1.000 ms  slow: once, p50 1.000 ms, p99 1.000 ms, the longest 1.000 ms in operation "
@@ -121,7 +121,7 @@ class RecordedDispatchesTest {
             }
             kernels.device.queue(0).fill(null, null, buffer, 0, 64, 1, 4, 0);
             OperationGraph graph = ClockedKernels.everything(recorder);
-            assertThat(new Explanation(graph).summary(20))
+            assertThat(new Explanation(graph).summary(100))
                     .contains("dispatches with the most time, of %d sampled of 5 executions:"
                             .formatted(every == 1 ? 5 : 1));
             for (int i = 0; i < 10; i += 2) {

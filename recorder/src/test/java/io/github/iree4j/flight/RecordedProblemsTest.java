@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.RecordedCalls.Part;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
@@ -196,5 +197,82 @@ class RecordedProblemsTest {
         queue.dealloca(first, null, buffers.getFirst(), 0);
         work.clock.runUntilIdle();
         assertThat(problems()).isEmpty();
+    }
+
+    /** The same recording, once as it is, and once with a header by which any record before its end may be missing. */
+    @Test
+    void anAllocationIsHeldOnlyWhereNoRecordOfItsIssueCanBeMissing() {
+        buffers.add(queue.alloca(null, Fence.at(upload, 1), BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
+        work.clock.runUntilIdle();
+        buffers.add(queue.alloca(null, Fence.at(copied, 1), BufferParams.DEFAULT, MEMORY / 2, 0));
+        work.clock.runUntil(work.clock.now() + 4_000_000_000L);
+        FlightRecording recording = recorder.recording();
+        FlightRecording.Header header = recording.header();
+        for (boolean isWhole : new boolean[] {true, false}) {
+            OperationGraph graph = new OperationGraph(new FlightRecording(
+                    new FlightRecording.Header(
+                            header.start(),
+                            header.frontierCapacity(),
+                            header.next(),
+                            isWhole ? 0 : header.next(),
+                            0,
+                            header.taken()),
+                    recording.names(),
+                    recording.queues(),
+                    recording.pools(),
+                    recording.records()));
+            Explanation explanation = new Explanation(graph);
+            RecordedOperation held = explanation.open().getFirst();
+            long[] parts = new RecordedCalls(graph, explanation)
+                    .call(1, List.of(held))
+                    .parts();
+            assertThat(held.held).isNotNull();
+            assertThat(explanation.problems()).hasSize(isWhole ? 1 : 0);
+            assertThat(explanation.explain(held).getFirst())
+                    .contains(isWhole ? " and held back for memory, for " : " and not ended, for ");
+            assertThat(parts[Part.MEMORY.ordinal()]).isEqualTo(isWhole ? 4_000_000_000L : 0);
+            assertThat(parts[Part.UNKNOWN.ordinal()]).isEqualTo(isWhole ? 0 : 4_000_000_000L);
+        }
+        queue.dealloca(null, null, buffers.getFirst(), 0);
+        work.clock.runUntilIdle();
+    }
+
+    /** Its records are the same in both, but for the issue. */
+    @Test
+    void theTimeOfAnOperationWithoutTheRecordOfItsIssueIsNotKnown() {
+        buffers.add(queue.alloca(null, Fence.at(upload, 1), BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
+        work.clock.runUntilIdle();
+        buffers.add(queue.alloca(null, Fence.at(copied, 1), BufferParams.DEFAULT, MEMORY / 2, 0));
+        work.clock.runUntil(work.clock.now() + 4_000_000_000L);
+        queue.dealloca(null, null, buffers.getFirst(), 0);
+        work.clock.runUntilIdle();
+        FlightRecording recording = recorder.recording();
+        FlightRecording.Header header = recording.header();
+        RecordWords records = new RecordWords();
+        for (int i = 0; i < recording.records().count(); i++) {
+            if (RecordType.type(recording.records().word(i, 0)) != RecordType.ISSUED) {
+                records.add(recording.records().words(), recording.records().start(i));
+            }
+        }
+        OperationGraph graph = new OperationGraph(new FlightRecording(
+                new FlightRecording.Header(
+                        header.start(),
+                        header.frontierCapacity(),
+                        header.next(),
+                        header.next(),
+                        0,
+                        header.taken()),
+                recording.names(),
+                recording.queues(),
+                recording.pools(),
+                records));
+        Explanation explanation = new Explanation(graph);
+        RecordedOperation once = graph.operations().get(1);
+        long[] parts =
+                new RecordedCalls(graph, explanation).call(1, List.of(once)).parts();
+        assertThat(once.held).isNotNull();
+        assertThat(explanation.explain(once).getFirst()).contains(" not known").doesNotContain("for memory");
+        assertThat(parts[Part.MEMORY.ordinal()]).isZero();
+        assertThat(parts[Part.UNKNOWN.ordinal()]).isGreaterThanOrEqualTo(4_000_000_000L);
     }
 }

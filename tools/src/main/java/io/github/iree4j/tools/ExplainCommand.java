@@ -2,11 +2,10 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.flight.Explanation;
 import io.github.iree4j.flight.OperationGraph;
-import io.github.iree4j.flight.RecordedOperation;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -41,7 +40,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Option(
             names = "--slowest",
-            description = "Lists only the slowest calls that have ended, each with the parts of its time.")
+            description = "Lists only the slowest calls whose operations have ended, each with the parts of its time.")
     private boolean slowest;
 
     @Option(
@@ -54,8 +53,9 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--max_lines",
             paramLabel = "N",
-            defaultValue = "20",
-            description = "Maximum number of lines of each part. Default: ${DEFAULT-VALUE}.")
+            defaultValue = "100",
+            description = "Maximum number of lines, a quarter for each part of the summary."
+                    + " The number of further lines is one more line. Default: ${DEFAULT-VALUE}.")
     private int maximumLines;
 
     ExplainCommand() {}
@@ -63,29 +63,27 @@ final class ExplainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
-        Explanation explanation = new Explanation(graph);
+        Explanation explanation =
+                new Explanation(new OperationGraph(flags.read(spec.commandLine().getErr())));
+        lines(explanation).forEach(out::println);
+        return 0;
+    }
+
+    private List<String> lines(Explanation explanation) {
         if (operation != 0) {
-            RecordedOperation one = graph.operation(operation);
-            if (one == null) {
-                throw new IreeException(StatusCode.NOT_FOUND, "the recording has no operation " + operation);
-            }
-            explanation.explain(one).forEach(out::println);
-            return 0;
+            return explanation.operation(operation, maximumLines);
         }
         if (call != 0) {
-            explanation.call(call).forEach(out::println);
-            return 0;
+            return explanation.call(call, maximumLines);
         }
         if (slowest || !function.isEmpty()) {
-            explanation.slowest(function, maximumLines).forEach(out::println);
-            return 0;
+            return explanation.slowest(function, maximumLines);
         }
-        explanation.summary(maximumLines).forEach(out::println);
-        if (operations) {
-            out.println("operations:");
-            graph.operations().forEach(each -> explanation.explain(each).forEach(out::println));
+        if (!operations) {
+            return explanation.summary(maximumLines);
         }
-        return 0;
+        List<String> lines = new ArrayList<>(explanation.summary(maximumLines / 2));
+        lines.addAll(explanation.operations(maximumLines - lines.size()));
+        return lines;
     }
 }

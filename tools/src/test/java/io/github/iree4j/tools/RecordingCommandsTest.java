@@ -57,10 +57,13 @@ class RecordingCommandsTest {
         List<String> slowest =
                 iree4j("explain", file, "--slowest").out().lines().toList();
         assertThat(slowest)
-                .hasSize(5)
-                .allMatch(line -> line.matches("call \\d+ of .*: .* from .* on = .*; \\d+ operations?"));
+                .hasSize(6)
+                .endsWith("how these calls ended for their callers is not recorded, nor are calls without operations");
+        assertThat(slowest.subList(0, 5))
+                .allMatch(line ->
+                        line.matches("call \\d+ of .*: .* from .* on = .*; \\d+ operations? that ended well"));
         assertThat(iree4j("explain", file, "--slowest", "--max_lines=2").out().lines())
-                .containsExactlyElementsOf(slowest.subList(0, 2));
+                .containsExactly(slowest.get(0), slowest.get(1), "(4 more lines)");
         String[] words = slowest.getFirst().split("[ :]");
         assertThat(iree4j("explain", file, "--function=" + words[3]).out().lines())
                 .containsExactlyElementsOf(slowest);
@@ -74,6 +77,30 @@ class RecordingCommandsTest {
         assertThat(none.status()).isEqualTo(1);
         assertThat(none.err()).contains("NOT_FOUND");
         assertThat(iree4j("explain", file, "--function=nowhere").err()).contains("it has calls of " + words[3]);
+    }
+
+    @Test
+    void theOutputHasNoMoreLinesThanAskedForAndTheNumberOfTheOthers() {
+        String file = record(30);
+        String[] words = iree4j("explain", file, "--slowest").out().split("[ :]");
+        for (String mode : new String[] {"--max_lines=100", "--operations", "--slowest", "--call=" + words[1]}) {
+            long all = iree4j("explain", file, mode, "--max_lines=100000").out().lines().count();
+            for (int most : new int[] {0, 1, 2, 3, 5, 8, 13, 30, 60}) {
+                List<String> lines = iree4j("explain", file, mode, "--max_lines=" + most)
+                        .out()
+                        .lines()
+                        .toList();
+                assertThat(lines).as(mode).hasSizeLessThanOrEqualTo(most + 1);
+                if (all > most) {
+                    assertThat(lines.getLast()).as(mode).matches("\\(\\d+ more lines?\\)");
+                }
+            }
+        }
+        assertThat(iree4j("explain", file, "--max_lines=1").out()).matches("\\d+ operations, .*\\R\\(\\d+ more lines\\)\\R");
+        assertThat(iree4j("explain", file, "--max_lines=12").out())
+                .contains("critical path: ")
+                .contains("calls by function:\n")
+                .doesNotContain("waits: ");
     }
 
     /** Both modules are named 'module'. */

@@ -1,0 +1,66 @@
+package io.github.iree4j.flight;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * A text of a limited number of lines, the most important first; further lines are counted. A part of the text takes a
+ * quarter of the lines at most, and leaves room for the parts behind. Confined to one thread.
+ */
+final class Lines {
+    private static final int LEAST = 4; // of a part
+
+    private final int most;
+    private final List<String> kept = new ArrayList<>();
+    private int end; // of the present part
+    private long left;
+
+    /**
+     * Creates a text.
+     *
+     * @param most the most lines; the number of further lines is one more line
+     */
+    Lines(int most) {
+        this.most = Math.max(0, most);
+        this.end = this.most;
+    }
+
+    /** Begins a part. */
+    void part(String heading) {
+        end = (int) Math.min(most, kept.size() + (long) Math.max(LEAST, most / 4));
+        add(heading);
+    }
+
+    void add(String line) {
+        add(() -> line);
+    }
+
+    /** Adds a line; does not make a line without room. */
+    void add(Supplier<String> line) {
+        if (kept.size() < end) {
+            kept.add(line.get());
+        } else {
+            left++;
+        }
+    }
+
+    /** Adds lines that belong to the present part. */
+    void indented(List<String> lines) {
+        lines.forEach(line -> add(() -> "  " + line));
+    }
+
+    /** Returns the number of lines for which the present part has room. */
+    int room() {
+        return end - kept.size();
+    }
+
+    /** Returns the lines, and the number of the others. */
+    List<String> all() {
+        List<String> all = new ArrayList<>(kept);
+        if (left > 0) {
+            all.add(left == 1 ? "(1 more line)" : "(%d more lines)".formatted(left));
+        }
+        return all;
+    }
+}

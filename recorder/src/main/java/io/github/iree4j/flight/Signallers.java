@@ -1,0 +1,110 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The operations that signal a timeline, by value. Immutable. */
+final class Signallers {
+    static final Signallers NONE = new Signallers(new TreeMap<>());
+
+    private final Order signalled;
+    private final Map<Long, Order> promised = HashMap.newHashMap(1); // by axis; usually one
+
+    /**
+     * Operations in the order of their values, each with a record.
+     *
+     * <p>The upper half of the tree has the numbers of the records; each node below has the lower number of two nodes. So a
+     * search for an early record passes over any number of operations with late records, or without one, at once.
+     */
+    private static final class Order {
+        private final long[] values;
+        private final RecordedOperation[] operations;
+        private final long[] tree;
+        private final int leaves; // a power of 2
+
+        Order(Map<Long, RecordedOperation> byValue, Function<RecordedOperation, @Nullable FlightEvent> record) {
+            values = byValue.keySet().stream().mapToLong(Long::longValue).toArray();
+            operations = byValue.values().toArray(RecordedOperation[]::new);
+            leaves = Math.max(1, Integer.highestOneBit(2 * operations.length - 1));
+            tree = new long[2 * leaves];
+            Arrays.fill(tree, Long.MAX_VALUE);
+            for (int i = 0; i < operations.length; i++) {
+                FlightEvent found = operations[i].status() == StatusCode.OK ? record.apply(operations[i]) : null;
+                tree[leaves + i] = found == null ? Long.MAX_VALUE : found.sequence();
+            }
+            for (int i = leaves - 1; i > 0; i--) {
+                tree[i] = Math.min(tree[2 * i], tree[2 * i + 1]);
+            }
+        }
+
+        /** Returns the index of the lowest value at or above a value. */
+        int index(long value) {
+            int found = Arrays.binarySearch(values, value);
+            return found < 0 ? -found - 1 : found;
+        }
+
+        @Nullable
+        RecordedOperation atLeast(long value) {
+            int index = index(value);
+            return index < operations.length ? operations[index] : null;
+        }
+
+        /** Returns the first operation with a value from a value on, and below another, whose record precedes a number. */
+        @Nullable
+        RecordedOperation first(long value, long below, long number) {
+            int end = index(below);
+            int node = leaves + index(value);
+            while (node < leaves + end) {
+                int wide = node >> Integer.numberOfTrailingZeros(node); // covers the most operations from here on
+                if (tree[wide] < number) {
+                    while (wide < leaves) {
+                        wide = tree[2 * wide] < number ? 2 * wide : 2 * wide + 1;
+                    }
+                    return wide < leaves + end ? operations[wide - leaves] : null;
+                }
+                node += Integer.lowestOneBit(node);
+            }
+            return null;
+        }
+    }
+
+    /**
+     * Creates the signallers of a timeline.
+     *
+     * @param byValue the operations
+     */
+    Signallers(NavigableMap<Long, RecordedOperation> byValue) {
+        signalled = new Order(byValue, each -> each.completed);
+        Map<Long, Map<Long, RecordedOperation>> byAxis = HashMap.newHashMap(1);
+        byValue.forEach((value, each) ->
+                byAxis.computeIfAbsent(each.axis(), axis -> new TreeMap<>()).put(value, each));
+        byAxis.forEach((axis, operations) -> promised.put(axis, new Order(operations, each -> each.issued)));
+    }
+
+    /** Returns the operation that signals the lowest value at or above a value; null for none. */
+    @Nullable
+    RecordedOperation atLeast(long value) {
+        return signalled.atLeast(value);
+    }
+
+    /**
+     * Returns the operation that had signalled or promised a value by the time of a decision: the lowest value at or above
+     * the awaited value, and below the value found by the decision. The timeline reports the oldest remembered signal, and
+     * while a single queue uses the timeline, the last promise. Otherwise the timeline has jumped over the lower value.
+     *
+     * @return null for none
+     */
+    @Nullable
+    RecordedOperation forgotten(long awaited, Decision decision, FlightEvent.Decided decided) {
+        Order order = decision.decision() == WaitDecision.REACHED ? signalled : promised.get(decision.axis());
+        return order == null ? null : order.first(awaited, decision.value(), decided.sequence());
+    }
+}

@@ -21,8 +21,6 @@ import java.util.stream.Stream;
  * cycle. Each operation is removed or passed once: the time is proportional to the number of waits.
  */
 final class Deadlocks {
-    private static final int MOST_LINKS = 21; // operations at both ends
-
     private final Explanation explanation;
     private final Map<RecordedOperation, Awaited> next = new LinkedHashMap<>(); // of the remaining, as submitted
     private final Map<RecordedOperation, Cycle> cycles = new HashMap<>(); // of the remaining
@@ -132,13 +130,14 @@ final class Deadlocks {
         long age = 0;
         for (Caller each : cycle.callers()) {
             age = Math.max(age, each.call().age());
-            chain.add(line(OpenCalls.title(each.call()), each.call().age(), each.first()));
+            chain.add(line(
+                    OpenCalls.title(each.call()), Explanation.duration(each.call().age()), each.first()));
         }
         for (RecordedOperation each : Stream.concat(cycle.operations().stream(), cycle.behind().stream())
                 .toList()) {
-            long waited = explanation.age(each.submittedAt());
-            age = Math.max(age, waited);
-            chain.add(line(explanation.title(each), waited, wait(each)));
+            OperationStates states = explanation.states();
+            age = Math.max(age, states.waited(each));
+            chain.add(line(explanation.title(each), states.waiting(each), wait(each)));
         }
         return new RecordedProblem(
                 "deadlock",
@@ -157,8 +156,8 @@ final class Deadlocks {
                         + " an operation that waits for its signal");
     }
 
-    private static String line(String who, long age, Awaited wait) {
-        return "%s, has waited %s for %s".formatted(who, Explanation.duration(age), wait.point());
+    private static String line(String who, String waited, Awaited wait) {
+        return "%s, has waited %s for %s".formatted(who, waited, wait.point());
     }
 
     /** Returns the way from the oldest waiting call, or else from the cycle's first operation, once round the cycle. */
@@ -173,11 +172,11 @@ final class Deadlocks {
         }
         Set<RecordedOperation> passed = new HashSet<>();
         links.add(explanation.title(at));
-        while (passed.add(at) && links.size() < MOST_LINKS) {
+        while (passed.add(at)) {
             links.add(wait(at).point());
             at = signaller(at);
             links.add(explanation.title(at));
         }
-        return links;
+        return RecordedProblem.shortened(links);
     }
 }

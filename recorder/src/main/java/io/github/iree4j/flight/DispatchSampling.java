@@ -25,7 +25,8 @@ final class DispatchSampling implements DispatchObserver {
     static final int WORDS = 4;
 
     private static final int MAXIMUM_ENTRIES = 4096; // programs, and functions of a program, counted apart
-    private static final long[] NONE = {};
+    private static final Listing NONE = new Listing(new Definitions(), false);
+    private static final Listing NONE_TIMED = new Listing(new Definitions(), true);
     private static final int GOLDEN = 0x9E3779B9; // of 2^32
 
     private final RecordRings rings;
@@ -49,44 +50,28 @@ final class DispatchSampling implements DispatchObserver {
     }
 
     /**
-     * Lists the dispatches of a chosen operation, and has the times of the dispatches reported. An operation without
+     * Returns the dispatches of a chosen operation, and has the times of the dispatches reported. An operation without
      * dispatches always gets an empty list, and is not counted among the executions. Called within the submission.
      *
-     * @param number of the operation
+     * @return null for an operation that is not chosen
      */
-    void submitted(QueueOperation operation, long number, @Nullable MemoryHolder call) {
+    @Nullable
+    Listing submitted(QueueOperation operation, @Nullable MemoryHolder call) {
         if (every == 0 || !(operation instanceof DispatchingOperation dispatching)) {
-            return;
+            return null;
         }
         if (!dispatching.hasDispatches()) {
-            put(number, dispatching, 0, NONE);
-        } else if (isChosen(executions(call).getAndIncrement())) {
-            Listing listing = new Listing();
-            dispatching.forEachDispatch(listing); // the part between two collectives may have none
-            put(number, dispatching, listing.count, listing.words);
-            if (listing.count > 0) {
-                operation.observeDispatches(this);
-            }
+            return dispatching.timesDispatches() ? NONE_TIMED : NONE;
         }
-    }
-
-    private void put(long number, DispatchingOperation dispatching, int count, long[] words) {
-        int listed = Math.min(MAXIMUM, count);
-        long now = rings.now();
-        RecordRing ring = rings.hold(now);
-        try {
-            ring.begin(RecordType.DISPATCHES, 4 + WORDS * listed, now);
-            ring.put(number);
-            ring.put(dispatching.timesDispatches() ? 1 : 0);
-            ring.put(count);
-            ring.put(listed);
-            for (int i = 0; i < WORDS * listed; i++) {
-                ring.put(words[i]);
-            }
-        } finally {
-            ring.release();
+        if (!isChosen(executions(call).getAndIncrement())) {
+            return null;
         }
-        drain.look(ring, now);
+        Listing listing = new Listing(definitions, dispatching.timesDispatches());
+        dispatching.forEachDispatch(listing); // the part between two collectives may have none
+        if (listing.count > 0) {
+            operation.observeDispatches(this);
+        }
+        return listing;
     }
 
     /** Returns whether an execution is chosen, by the number of earlier executions of its function. */
@@ -141,9 +126,29 @@ final class DispatchSampling implements DispatchObserver {
     }
 
     /** The words of the first dispatches of an execution; names are defined before a ring is held. */
-    private final class Listing implements DispatchingOperation.Visitor {
-        private long[] words = new long[8 * WORDS];
+    static final class Listing implements DispatchingOperation.Visitor {
+        private final Definitions definitions;
+        private final boolean timed;
+        private long[] words = {};
         private int count;
+
+        private Listing(Definitions definitions, boolean timed) {
+            this.definitions = definitions;
+            this.timed = timed;
+        }
+
+        /** Makes the record of the dispatches. The caller holds the ring. */
+        void put(RecordRing ring, long number, long now) {
+            int listed = Math.min(MAXIMUM, count);
+            ring.begin(RecordType.DISPATCHES, 4 + WORDS * listed, now);
+            ring.put(number);
+            ring.put(timed ? 1 : 0);
+            ring.put(count);
+            ring.put(listed);
+            for (int i = 0; i < WORDS * listed; i++) {
+                ring.put(words[i]);
+            }
+        }
 
         @Override
         public void dispatch(String export, long x, long y, long z) {
@@ -152,7 +157,7 @@ final class DispatchSampling implements DispatchObserver {
                 return;
             }
             if (at == words.length) {
-                words = Arrays.copyOf(words, at * 2);
+                words = Arrays.copyOf(words, Math.max(8 * WORDS, at * 2));
             }
             words[at] = definitions.name(export);
             words[at + 1] = x;

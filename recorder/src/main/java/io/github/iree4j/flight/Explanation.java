@@ -253,7 +253,7 @@ public final class Explanation {
         RecordedOperation producer = states.producer(operation, index);
         Known ended = states.isEndedWait(operation, index);
         if (producer == null && ended == Known.UNKNOWN) {
-            return point + ", not known whether signalled: records overwritten";
+            return point + ", not known whether signalled: records are missing";
         }
         String who = producer == null
                 ? ended == Known.YES

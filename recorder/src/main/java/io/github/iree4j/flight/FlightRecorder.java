@@ -132,6 +132,8 @@ public final class FlightRecorder implements AutoCloseable {
      * @return the first records at or above the number; {@link Header#next} begins the next page
      */
     public FlightRecording since(long from, int most) {
+        // Before the cut: what signals the points awaited by a listed call is then below the cut, or listed.
+        List<OpenRecords.Call> calls = OpenRecords.calls(domain);
         long now = rings.now();
         long cut = rings.cut();
         RecordWords records = rings.copy(from, cut);
@@ -139,7 +141,7 @@ public final class FlightRecorder implements AutoCloseable {
             records = records.first(Math.max(1, most));
             cut = records.word(records.count() - 1, 1) + 1;
         } else {
-            records = records.with(observer.open(queues, domain, cut, now)); // what is open now was open at the cut
+            records = records.with(observer.open(queues, calls, cut, now)); // what is open now was open at the cut
         }
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
@@ -164,7 +166,8 @@ public final class FlightRecorder implements AutoCloseable {
     @Override
     public void close() {
         domain.memory().end(observer);
-        RecordWords open = observer.open(queues, domain, rings.cut(), rings.now());
+        List<OpenRecords.Call> calls = OpenRecords.calls(domain);
+        RecordWords open = observer.open(queues, calls, rings.cut(), rings.now());
         queues.close(); // last, so the next recorder finds both free
         drain.close(open);
     }

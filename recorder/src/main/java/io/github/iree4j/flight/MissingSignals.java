@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * waiting for a signal of these, and so on. An operation belongs to the missing signal the fewest operations away.
  */
 final class MissingSignals {
-    private static final int MOST_LINKS = 20;
-
     private final Explanation explanation;
     private final Map<RecordedOperation, Reason> reasons = new HashMap<>();
     private final Map<String, List<Work>> byRoot = new LinkedHashMap<>();
@@ -144,12 +142,12 @@ final class MissingSignals {
     private List<String> links(Work work) {
         List<String> links = new ArrayList<>(List.of(work.text()));
         Reason reason = work.reason();
-        while (reason.behind() != null && links.size() < MOST_LINKS) {
+        while (reason.behind() != null) {
             links.add(reason.point());
             links.add(explanation.title(reason.behind()));
             reason = Objects.requireNonNull(reasons.get(reason.behind()));
         }
         links.add(reason.root());
-        return links;
+        return RecordedProblem.shortened(links);
     }
 }

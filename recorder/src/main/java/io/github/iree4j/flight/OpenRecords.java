@@ -2,7 +2,9 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.SchedulingDomain;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,7 +24,15 @@ final class OpenRecords {
     private final long until;
     private final Set<Long> named = new HashSet<>();
     private int operations;
-    private int calls;
+
+    /** A call in progress, as in {@link SchedulingDomain.CallVisitor}. */
+    record Call(
+            String program,
+            String function,
+            long number,
+            String state,
+            Duration age,
+            List<PendingOperation.Wait> waits) {}
 
     /**
      * Begins without records.
@@ -40,36 +50,39 @@ final class OpenRecords {
         return records;
     }
 
-    /** Begins the record of an operation, submitted at a time; returns null when there is no room. The caller puts the words. */
-    @Nullable
+    /** Returns whether there is no room for an operation. */
+    boolean isFull() {
+        return operations == MAXIMUM;
+    }
+
+    /** Begins the record of an operation, submitted at a time; there is room. The caller puts the words. */
     WordTarget operation(int words, long submitted) {
-        if (operations == MAXIMUM) {
-            return null;
-        }
         operations++;
         records.begin(RecordType.OPEN, words, cut, submitted);
         return records;
     }
 
+    /** Returns the calls of a domain in progress. */
+    static List<Call> calls(SchedulingDomain domain) {
+        List<Call> calls = new ArrayList<>();
+        domain.forEachOpenCall((program, function, number, state, age, waits) -> {
+            if (calls.size() < MAXIMUM) {
+                calls.add(new Call(program, function, number, state, age, waits));
+            }
+        });
+        return calls;
+    }
+
     /** Adds a call in progress. */
-    void call(
-            String program,
-            String function,
-            long number,
-            String state,
-            Duration age,
-            List<PendingOperation.Wait> waits) {
-        if (calls == MAXIMUM) {
-            return;
-        }
-        calls++;
+    void call(Call call) {
+        List<PendingOperation.Wait> waits = call.waits();
         List<PendingOperation.Wait> kept = waits.subList(0, Math.min(waits.size(), RecordingObserver.MAXIMUM_POINTS));
         records.begin(RecordType.CALL, 6 + 2 * kept.size(), cut, until);
-        records.put(number);
-        records.put(definitions.name(program));
-        records.put(definitions.name(function));
-        records.put(definitions.name(state));
-        records.put(age.toNanos());
+        records.put(call.number());
+        records.put(definitions.name(call.program()));
+        records.put(definitions.name(call.function()));
+        records.put(definitions.name(call.state()));
+        records.put(call.age().toNanos());
         records.put(kept.size());
         for (PendingOperation.Wait each : kept) {
             records.put(each.semaphore());

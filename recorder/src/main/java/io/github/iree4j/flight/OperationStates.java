@@ -105,8 +105,7 @@ final class OperationStates {
     @Nullable
     RecordedOperation producer(RecordedOperation operation, int index) {
         RecordedOperation found = graph.producer(operation, index);
-        boolean isLater = found != null // without the decision, the first signaller on record may signal a later value
-                && mayLackRecords(operation)
+        boolean isLater = found != null // the host signalled the awaited value, and the operation is to signal a later one
                 && isReachedAsListed(operation, index) == Known.YES
                 && graph.hasEnded(found) == Known.NO;
         return isLater ? null : found;

@@ -12,14 +12,15 @@ import java.util.List;
  *     recording began, and the age of the call for an operation whose time of submission is not recorded
  * @param call the oldest affected call; 0 for none
  * @param links the way from affected work to a missing signal: a call or an operation, then points and operations in turn,
- *     at last the missing signal, or in a deadlock the operation that closes the cycle; cut off after 21; empty for a
- *     shortage
+ *     at last the missing signal, or in a deadlock the operation that closes the cycle; of a long way the
+ *     first and last {@value #MOST_LINKS} links, with the number of operations in between; empty for a shortage
  * @param chain lines about the affected work, the calls first
  * @param remedy the recommended action
  */
 public record RecordedProblem(
         String kind, String summary, long age, long call, List<String> links, List<String> chain, String remedy) {
     private static final int MOST_LINES = 10;
+    private static final int MOST_LINKS = 10; // even: an operation or a call, then points and operations in turn
 
     /** Copies. */
     public RecordedProblem {
@@ -34,6 +35,18 @@ public record RecordedProblem(
             listed.add("and %d more".formatted(lines.size() - MOST_LINES));
         }
         return listed;
+    }
+
+    /** Returns the first and the last links of a way, and the number of the operations in between. */
+    static List<String> shortened(List<String> links) {
+        if (links.size() <= 2 * MOST_LINKS + 1) {
+            return links;
+        }
+        int last = links.size() - MOST_LINKS - (links.size() % 2); // an operation, since the first links end with a point
+        List<String> shortened = new ArrayList<>(links.subList(0, MOST_LINKS));
+        shortened.add(RecordedCalls.count((last - MOST_LINKS + 1) / 2, "operation") + " in between");
+        shortened.addAll(links.subList(last, links.size()));
+        return shortened;
     }
 
     /** Returns the amount of affected work in words. */

@@ -86,12 +86,16 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         MemoryHolder call = MemoryHolder.current();
         int function = function(call);
         long thread = Thread.currentThread().threadId();
+        DispatchSampling.Listing listing = dispatches.submitted(operation, call);
         long now = rings.now();
         operation.observedAt(now);
         RecordRing ring = rings.hold(now);
         try {
             ring.begin(RecordType.SUBMITTED, words(wait, signal), now);
             putSubmission(ring, number, queue, name, call, function, thread, wait, signal);
+            if (listing != null) {
+                listing.put(ring, number, now);
+            }
             if (decisions != null) {
                 putDecisions(ring, number, decisions, now);
             }
@@ -106,7 +110,6 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         names(wait, call, madeUp, now);
         names(signal, call, madeUp, now);
         drain.look(ring, now);
-        dispatches.submitted(operation, number, call);
         return number;
     }
 
@@ -141,20 +144,17 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
      * @param cut the number of the records
      * @param until the time, by the clock of the rings
      */
-    synchronized RecordWords open(QueueObservation queues, SchedulingDomain domain, long cut, long until) {
+    synchronized RecordWords open(QueueObservation queues, List<OpenRecords.Call> calls, long cut, long until) {
         OpenRecords open = new OpenRecords(definitions, cut, until);
         UnnumberedOperations.Listing listing = unnumbered.list();
         queues.forEachOpen((queue, name, number, observedAt, wait, signal, call) -> {
-            if (number >= firstOperation && observedAt > until) {
+            if (open.isFull() || number >= firstOperation && observedAt > until) {
                 return;
             }
             UnnumberedOperations.Entry entry =
                     number == 0 ? listing.entry(queue, name, signal, call, OPERATIONS::incrementAndGet) : null;
             boolean before = entry == null ? number < firstOperation : entry.isBefore();
             WordTarget record = open.operation(words(wait, signal), before ? 0 : entry == null ? observedAt : until);
-            if (record == null) {
-                return;
-            }
             if (!definitions.knowsQueue(queue.axis())) {
                 define(queue);
             }
@@ -173,7 +173,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             open.names(signal);
         });
         unnumbered.keep(listing);
-        domain.forEachOpenCall(open::call);
+        calls.forEach(open::call);
         return open.records();
     }
 

@@ -83,7 +83,7 @@ final class TraceExport {
                 .append("\",\"start\":\"")
                 .append(header.start().plusNanos(origin))
                 .append("\",\"until\":")
-                .append(Math.max(0, header.taken() - origin))
+                .append(Math.max(0, graph.takenAt() - origin))
                 .append(",\"leftOut\":")
                 .append(graph.operations().size() - rows.size())
                 .append(",\"openLeftOut\":")

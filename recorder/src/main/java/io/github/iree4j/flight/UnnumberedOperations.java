@@ -16,7 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnnumberedOperations {
     /** Everything known of an operation that does not change; alike operations are counted. */
-    private record Key(long axis, String name, long call, List<FlightEvent.Point> signals, int alike) {}
+    private record Key(long axis, String name, long call, List<FlightEvent.Point> signals, int alike) {
+        Key behind(int others) {
+            return new Key(axis, name, call, signals, others);
+        }
+    }
 
     /**
      * An operation.
@@ -30,6 +34,7 @@ final class UnnumberedOperations {
     /** A listing of all open operations. Confined to one thread. */
     final class Listing {
         private final Map<Key, Entry> found = new HashMap<>();
+        private final Map<Key, Integer> alike = new HashMap<>(); // how many, by the key of the first
 
         /** Returns an operation, with a new number if the last listing did not have the operation. */
         Entry entry(
@@ -42,11 +47,8 @@ final class UnnumberedOperations {
             for (int i = 0; signal != null && i < signal.size(); i++) {
                 signals.add(new FlightEvent.Point(signal.semaphore(i).id(), signal.value(i)));
             }
-            int alike = 0;
-            Key key;
-            do {
-                key = new Key(queue.axis(), name, call == null ? 0 : call.number(), signals, alike++);
-            } while (found.containsKey(key));
+            Key first = new Key(queue.axis(), name, call == null ? 0 : call.number(), signals, 0);
+            Key key = first.behind(alike.merge(first, 1, Integer::sum) - 1);
             Entry entry = known == null ? null : known.get(key);
             entry = entry == null ? new Entry(numbers.getAsLong(), known == null) : entry;
             found.put(key, entry);

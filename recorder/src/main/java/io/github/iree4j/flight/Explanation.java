@@ -303,7 +303,7 @@ public final class Explanation {
     }
 
     private String memory(long reservation) {
-        FlightEvent.Reserved found = graph.reservation(reservation);
+        FlightEvent.Reserved found = graph.memory().reservation(reservation);
         return found == null
                 ? "memory " + reservation
                 : "memory %d (%d bytes of pool '%s'%s)"
@@ -315,7 +315,7 @@ public final class Explanation {
     }
 
     private String reuse(FlightEvent.Reserved reserved) {
-        FlightEvent.Released before = graph.earlierUse(reserved.reservation());
+        FlightEvent.Released before = graph.memory().earlierUse(reserved.reservation());
         String earlier = before == null ? "" : " of memory " + before.reservation();
         return switch (reserved.reuse()) {
             case UNUSED -> before == null ? "nothing used it before" : "its users%s were done".formatted(earlier);
@@ -340,19 +340,6 @@ public final class Explanation {
         }
         Lines lines = new Lines(most);
         explain(found).forEach(lines::add);
-        return lines.all();
-    }
-
-    /**
-     * Explains each operation, in the order of submission.
-     *
-     * @param most the most lines; the number of further lines is one more line
-     * @return lines of text
-     */
-    public List<String> operations(int most) {
-        Lines lines = new Lines(most);
-        lines.add("operations:");
-        graph.operations().forEach(each -> explain(each).forEach(lines::add));
         return lines.all();
     }
 
@@ -402,6 +389,26 @@ public final class Explanation {
      */
     public List<String> summary(int most) {
         Lines lines = new Lines(most);
+        summarize(lines);
+        return lines.all();
+    }
+
+    /**
+     * Explains the whole recording as {@link #summary}, in half of the lines, and then each operation, in the order of
+     * submission.
+     *
+     * @param most the most lines; the number of further lines is one more line
+     * @return lines of text
+     */
+    public List<String> everything(int most) {
+        Lines lines = new Lines(most, most / 2);
+        summarize(lines);
+        lines.appendix("operations:");
+        graph.operations().forEach(each -> explain(each).forEach(lines::add));
+        return lines.all();
+    }
+
+    private void summarize(Lines lines) {
         List<RecordedOperation> operations = graph.operations();
         totals(operations, lines);
         if (calls.size() > 0) {
@@ -422,7 +429,6 @@ public final class Explanation {
         whoWaited(operations, lines);
         dispatches.exports(lines);
         lines.part("waits: " + decisions(operations));
-        return lines.all();
     }
 
     private void totals(List<RecordedOperation> operations, Lines lines) {
@@ -436,7 +442,7 @@ public final class Explanation {
                         over,
                         failed == 0 ? "" : ", %d of them with a failure".formatted(failed),
                         graph.recording().queues().size(),
-                        graph.reservations().size()));
+                        graph.memory().reservations().size()));
         FlightRecording.Header header = graph.recording().header();
         if (!graph.recording().damage().isEmpty()) {
             lines.add(graph.recording().damage());
@@ -486,7 +492,9 @@ public final class Explanation {
                 sum[1]++;
             }
         }
-        lines.part("who waited for whom:");
+        if (!waited.isEmpty()) {
+            lines.part("who waited for whom:");
+        }
         waited.entrySet().stream()
                 .sorted((left, right) -> Long.compare(right.getValue()[0], left.getValue()[0]))
                 .forEach(each -> lines.add(() -> "  %s  %s, %d times"

@@ -116,7 +116,9 @@ final class ForecastRun implements AutoCloseable {
         for (FlightEvent event : graph.recording().events()) {
             FlightEvent.Reserved reserved = event instanceof FlightEvent.Reserved now
                     ? now
-                    : event instanceof FlightEvent.Released then ? graph.reservation(then.reservation()) : null;
+                    : event instanceof FlightEvent.Released then
+                            ? graph.memory().reservation(then.reservation())
+                            : null;
             if (reserved != null) {
                 long change = event instanceof FlightEvent.Reserved ? reserved.length() : -reserved.length();
                 live += reserved.persistent() ? 0 : change;
@@ -286,8 +288,9 @@ final class ForecastRun implements AutoCloseable {
     private void planReleases(Map<Long, NavigableMap<Long, RecordedOperation>> ends) {
         for (RecordedOperation each : operations) {
             FlightEvent.Reserved reserved = each.reserved();
-            FlightEvent.Released released = reserved == null ? null : graph.released(reserved.reservation());
-            if (released == null || graph.releaser(released.reservation()) != null) {
+            FlightEvent.Released released =
+                    reserved == null ? null : graph.memory().released(reserved.reservation());
+            if (released == null || graph.memory().releaser(released.reservation()) != null) {
                 continue;
             }
             RecordedOperation seen = later(

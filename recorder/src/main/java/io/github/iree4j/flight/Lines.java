@@ -12,6 +12,7 @@ final class Lines {
     private static final int LEAST = 4; // of a part
 
     private final int most;
+    private final int ofParts;
     private final List<String> kept = new ArrayList<>();
     private int end; // of the present part
     private long left;
@@ -22,13 +23,29 @@ final class Lines {
      * @param most the most lines; the number of further lines is one more line
      */
     Lines(int most) {
+        this(most, most);
+    }
+
+    /**
+     * Creates a text with an appendix.
+     *
+     * @param ofParts the most lines of the parts before
+     */
+    Lines(int most, int ofParts) {
         this.most = Math.max(0, most);
-        this.end = this.most;
+        this.ofParts = Math.max(0, ofParts);
+        this.end = this.ofParts;
     }
 
     /** Begins a part. */
     void part(String heading) {
-        end = (int) Math.min(most, kept.size() + (long) Math.max(LEAST, most / 4));
+        end = (int) Math.min(ofParts, kept.size() + (long) Math.max(LEAST, ofParts / 4));
+        add(heading);
+    }
+
+    /** Begins the appendix, which may take all lines left. */
+    void appendix(String heading) {
+        end = most;
         add(heading);
     }
 

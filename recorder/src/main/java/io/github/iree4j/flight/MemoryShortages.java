@@ -129,9 +129,9 @@ final class MemoryShortages {
     private String holders(int set) {
         FlightRecording.Header header = graph.recording().header();
         Map<String, Held> held = new HashMap<>();
-        for (FlightEvent.Reserved each : graph.reservations()) {
+        for (FlightEvent.Reserved each : graph.memory().reservations()) {
             if (graph.isCompleteFrom(each)
-                    && graph.released(each.reservation()) == null
+                    && graph.memory().released(each.reservation()) == null
                     && (set == ANY || set(each.pool()) == set)) {
                 held.merge(
                         each.consumer(),

@@ -31,13 +31,7 @@ public final class OperationGraph {
     private final Map<Entry, RecordedOperation> byEpoch = new HashMap<>();
     private final Map<Long, Signallers> signallers = new HashMap<>(); // by timeline
     private final Map<Long, NavigableMap<Long, RecordedOperation>> streams = new HashMap<>(); // by axis and epoch
-    private final Map<Long, FlightEvent.Reserved> reservations = new LinkedHashMap<>();
-    private final Map<Long, FlightEvent.Released> releases = new HashMap<>();
-    private final Map<Long, RecordedOperation> allocators = new HashMap<>(); // by reservation
-    private final Map<Long, RecordedOperation> releasers = new HashMap<>();
-    private final List<FlightEvent.InLine> lines = new ArrayList<>();
-    private final Map<Integer, SlabHistory> slabs = new HashMap<>();
-    private final Map<Long, FlightEvent.Released> earlier = new HashMap<>(); // by the present reservation of the bytes
+    private final RecordedMemory memory = new RecordedMemory();
     private final Map<RecordedOperation, Long> ends = new HashMap<>();
     private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
     private final Map<Long, RecordedQueue> queues = new HashMap<>();
@@ -148,14 +142,8 @@ public final class OperationGraph {
                 }
                 of(issued.operation(), operation -> {
                     operation.issued = operation.issued == null ? issued : operation.issued;
-                    if (issued.reservation() == 0) {
-                        return;
-                    }
-                    FlightEvent.Reserved reserved = reservations.get(issued.reservation());
-                    if (allocators.putIfAbsent(issued.reservation(), operation) == null) {
-                        operation.reserved = reserved;
-                    } else {
-                        releasers.putIfAbsent(issued.reservation(), operation);
+                    if (issued.reservation() != 0) {
+                        memory.issued(operation, issued.reservation());
                     }
                 });
             }
@@ -172,25 +160,9 @@ public final class OperationGraph {
                 }
                 of(over.operation(), operation -> operation.over = operation.over == null ? over : operation.over);
             }
-            case FlightEvent.Reserved reserved -> {
-                reservations.put(reserved.reservation(), reserved);
-                SlabHistory slab = slabs.get(reserved.slab());
-                FlightEvent.Released last = slab == null ? null : slab.reserved(reserved);
-                if (last != null) {
-                    earlier.put(reserved.reservation(), last);
-                }
-                if (reserved.persistent()) {
-                    allocators.put(reserved.reservation(), null);
-                }
-            }
-            case FlightEvent.Released released -> {
-                FlightEvent.Reserved reserved = reservations.get(released.reservation());
-                if (reserved != null && releases.putIfAbsent(released.reservation(), released) == null) {
-                    slabs.computeIfAbsent(reserved.slab(), slab -> new SlabHistory())
-                            .released(reserved, released);
-                }
-            }
-            case FlightEvent.InLine line -> lines.add(line);
+            case FlightEvent.Reserved reserved -> memory.read(reserved);
+            case FlightEvent.Released released -> memory.read(released);
+            case FlightEvent.InLine line -> memory.read(line);
             case FlightEvent.Lost lost -> losses.add(lost);
             case FlightEvent.Call _,
                     FlightEvent.NamedTimeline _,
@@ -276,53 +248,9 @@ public final class OperationGraph {
         return queue != null && queue.stream();
     }
 
-    /**
-     * Returns the memory of a recording.
-     *
-     * @return the reservations, in order
-     */
-    public List<FlightEvent.Reserved> reservations() {
-        return List.copyOf(reservations.values());
-    }
-
-    /**
-     * Returns memory.
-     *
-     * @param reservation the number of the reservation
-     * @return the reservation; null when not recorded
-     */
-    public FlightEvent.@Nullable Reserved reservation(long reservation) {
-        return reservations.get(reservation);
-    }
-
-    /**
-     * Returns the release of memory.
-     *
-     * @param reservation the number of the reservation
-     * @return the release; null when not released
-     */
-    public FlightEvent.@Nullable Released released(long reservation) {
-        return releases.get(reservation);
-    }
-
-    /**
-     * Returns the operation that allocated memory.
-     *
-     * @param reservation the number of the reservation
-     * @return the operation; null for the host
-     */
-    public @Nullable RecordedOperation allocator(long reservation) {
-        return allocators.get(reservation);
-    }
-
-    /**
-     * Returns the operation that released memory.
-     *
-     * @param reservation the number of the reservation
-     * @return the operation; null for the host, and before the release
-     */
-    public @Nullable RecordedOperation releaser(long reservation) {
-        return releasers.get(reservation);
+    /** Returns the memory of the recording. */
+    RecordedMemory memory() {
+        return memory;
     }
 
     /**
@@ -533,26 +461,8 @@ public final class OperationGraph {
         if (previous != null) {
             all.add(new Dependency(Kind.QUEUE, previous, end(previous), null, 0));
         }
-        memory(operation, end, all);
+        addMemory(operation, end, all);
         return List.copyOf(all);
-    }
-
-    /** Returns whether an allocation held back stood in line, as far as its size shows. */
-    boolean stoodInLine(RecordedOperation operation) {
-        FlightEvent.Held held = operation.held;
-        FlightEvent.Reserved reserved = operation.reserved;
-        if (held == null || reserved == null) {
-            return held != null;
-        }
-        for (FlightEvent.InLine each : lines) {
-            if (each.sequence() > held.sequence()
-                    && each.sequence() < reserved.sequence()
-                    && each.bytes() == reserved.size()
-                    && each.call() == reserved.call()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static boolean isDeferred(RecordedOperation operation, int index) {
@@ -560,35 +470,25 @@ public final class OperationGraph {
                 && operation.decisions().get(index).decision().compareTo(WaitDecision.DEVICE_WAIT) > 0;
     }
 
-    private void memory(RecordedOperation operation, long end, List<Dependency> all) {
-        FlightEvent.Reserved memory = operation.reserved;
-        if (memory == null) {
+    private void addMemory(RecordedOperation operation, long end, List<Dependency> all) {
+        FlightEvent.Reserved reserved = operation.reserved;
+        if (reserved == null) {
             return;
         }
-        FlightEvent.Released before = earlier.get(memory.reservation());
+        FlightEvent.Released before = memory.earlierUse(reserved.reservation());
         long used = before == null ? 0 : before.reservation();
-        for (Entry mark : memory.marks()) {
+        for (Entry mark : reserved.marks()) {
             RecordedOperation producer = at(mark.axis(), mark.epoch());
             if (producer != null && issueNumber(producer) < issueNumber(operation)) {
                 all.add(new Dependency(Kind.MEMORY, producer, Math.min(end(producer), end), null, used));
             }
         }
         if (operation.held != null) { // until memory was released, or the users had completed
-            RecordedOperation producer = memory.death().producer() == 0
-                    ? releasers.get(used)
-                    : at(memory.death().producer(), memory.death().producerEpoch());
+            RecordedOperation producer = reserved.death().producer() == 0
+                    ? memory.releaser(used)
+                    : at(reserved.death().producer(), reserved.death().producerEpoch());
             boolean known = producer != null && issueNumber(producer) < issueNumber(operation);
-            all.add(new Dependency(Kind.MEMORY, known ? producer : null, Math.min(memory.time(), end), null, used));
+            all.add(new Dependency(Kind.MEMORY, known ? producer : null, Math.min(reserved.time(), end), null, used));
         }
-    }
-
-    /**
-     * Returns the earlier use of the bytes of an allocation.
-     *
-     * @param reservation the number of the reservation
-     * @return the last release of any of the bytes before; null when there was none
-     */
-    public FlightEvent.@Nullable Released earlierUse(long reservation) {
-        return earlier.get(reservation);
     }
 }

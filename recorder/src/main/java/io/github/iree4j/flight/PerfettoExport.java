@@ -291,7 +291,7 @@ final class PerfettoExport {
             if (event instanceof FlightEvent.Reserved reserved) {
                 count(reserved.pool(), reserved.length(), event.time(), tracks, bytes);
             } else if (event instanceof FlightEvent.Released released
-                    && graph.reservation(released.reservation()) instanceof FlightEvent.Reserved reserved) {
+                    && graph.memory().reservation(released.reservation()) instanceof FlightEvent.Reserved reserved) {
                 count(reserved.pool(), -reserved.length(), event.time(), tracks, bytes);
             }
         }

@@ -72,7 +72,8 @@ final class RecordedCalls {
     }
 
     /** A call may end late, or be cancelled, after its last operation. */
-    static final String ENDS = "how these calls ended for their callers is not recorded, nor are calls without operations";
+    static final String ENDS =
+            "how these calls ended for their callers is not recorded, nor are calls without operations";
 
     private final OperationGraph graph;
     private final Explanation explanation;

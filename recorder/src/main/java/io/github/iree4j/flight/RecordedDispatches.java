@@ -148,7 +148,10 @@ final class RecordedDispatches {
         }
         FlightEvent.Dispatches list = listed.get(operation.number());
         if (list == null) {
-            return List.of(graph.isWhole(operation) ? "dispatches: not sampled" : "dispatches: not known, records overwritten");
+            return List.of(
+                    graph.isWhole(operation)
+                            ? "dispatches: not sampled"
+                            : "dispatches: not known, records overwritten");
         }
         if (list.count() == 0) {
             return List.of("dispatches: none");

@@ -228,8 +228,8 @@ final class ReplayOrder {
         if (reserved == null || submit == null || !isGrantedLater(operation)) {
             return;
         }
-        FlightEvent.Released before = graph.earlierUse(reserved.reservation());
-        RecordedOperation releaser = before == null ? null : graph.releaser(before.reservation());
+        FlightEvent.Released before = graph.memory().earlierUse(reserved.reservation());
+        RecordedOperation releaser = before == null ? null : graph.memory().releaser(before.reservation());
         FlightEvent.Issued issued = releaser == null ? null : releaser.issued;
         if (!hasUnknownEnd(operation)
                 && releaser != null
@@ -248,7 +248,7 @@ final class ReplayOrder {
 
     /** Returns whether an allocation gets its memory by a later action, not at once on request. */
     boolean isGrantedLater(RecordedOperation operation) {
-        return graph.stoodInLine(operation) || operation.held != null && hasUnknownEnd(operation);
+        return graph.memory().stoodInLine(operation) || operation.held != null && hasUnknownEnd(operation);
     }
 
     /** Returns whether an operation was held back for anything missing in the recording, and resumed. */

@@ -103,7 +103,7 @@ class AlteredRecordingTest {
         OperationGraph graph = new OperationGraph(new FlightRecording(
                 recording.header(), recording.names(), recording.queues(), recording.pools(), records));
         for (int i = 2; i < count; i += 997) {
-            assertThat(graph.earlierUse(i)).extracting("reservation").isEqualTo(1L);
+            assertThat(graph.memory().earlierUse(i)).extracting("reservation").isEqualTo(1L);
         }
     }
 

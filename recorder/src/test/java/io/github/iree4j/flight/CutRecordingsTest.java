@@ -28,7 +28,7 @@ class CutRecordingsTest {
     @Test
     void anOperationThatFailsAfterTheEndOfARecordingHasNotEndedWellInIt() throws IOException {
         int between = 0;
-        for (long seed = SEED; seed < SEED + Effort.rounds(40); seed++) {
+        for (long seed = SEED; seed < SEED + Effort.rounds(200); seed++) {
             FlightRecording recording = UnrulyWork.record(seed, 40);
             OperationGraph whole = new OperationGraph(recording);
             for (int records = 1; records < recording.records().count(); records++) {
@@ -41,8 +41,7 @@ class CutRecordingsTest {
                         assertThat(graph.hasEnded(each)).as(what).isNotEqualTo(Known.YES);
                         if (each.completed != null) {
                             between++;
-                            RecordedCalls.Call call =
-                                    new RecordedCalls(graph, explanation).call(1, List.of(each));
+                            RecordedCalls.Call call = new RecordedCalls(graph, explanation).call(1, List.of(each));
                             assertThat(call.hasEnded()).as(what).isNotEqualTo(Known.YES);
                             assertThat(explanation.explain(each).getFirst())
                                     .as(what)

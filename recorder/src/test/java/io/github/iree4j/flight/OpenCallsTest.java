@@ -270,7 +270,8 @@ class OpenCallsTest {
                         assertThat(explanation.slowest("", Integer.MAX_VALUE))
                                 .noneMatch(line -> line.startsWith("call " + call.call() + " "))
                                 .contains("1 more in progress: see the summary");
-                        assertThat(explanation.call(call.call(), 1).getFirst()).contains(" of program 'host_while' for ");
+                        assertThat(explanation.call(call.call(), 1).getFirst())
+                                .contains(" of program 'host_while' for ");
                     }
                 }
             }

@@ -223,9 +223,8 @@ class RecordedProblemsTest {
                     recording.records()));
             Explanation explanation = new Explanation(graph);
             RecordedOperation held = explanation.open().getFirst();
-            long[] parts = new RecordedCalls(graph, explanation)
-                    .call(1, List.of(held))
-                    .parts();
+            long[] parts =
+                    new RecordedCalls(graph, explanation).call(1, List.of(held)).parts();
             assertThat(held.held).isNotNull();
             assertThat(explanation.problems()).hasSize(isWhole ? 1 : 0);
             assertThat(explanation.explain(held).getFirst())
@@ -256,12 +255,7 @@ class RecordedProblemsTest {
         }
         OperationGraph graph = new OperationGraph(new FlightRecording(
                 new FlightRecording.Header(
-                        header.start(),
-                        header.frontierCapacity(),
-                        header.next(),
-                        header.next(),
-                        0,
-                        header.taken()),
+                        header.start(), header.frontierCapacity(), header.next(), header.next(), 0, header.taken()),
                 recording.names(),
                 recording.queues(),
                 recording.pools(),

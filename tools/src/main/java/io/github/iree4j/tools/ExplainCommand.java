@@ -4,7 +4,6 @@ import io.github.iree4j.flight.Explanation;
 import io.github.iree4j.flight.OperationGraph;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -26,7 +25,9 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private RecordingFlags flags;
 
-    @Option(names = "--operations", description = "Also explains every operation: waits, memory and frontier.")
+    @Option(
+            names = "--operations",
+            description = "Also explains every operation, in half of the lines: waits, memory and frontier.")
     private boolean operations;
 
     @Option(names = "--operation", paramLabel = "N", description = "Explains only the operation with this number.")
@@ -79,11 +80,6 @@ final class ExplainCommand implements Callable<Integer> {
         if (slowest || !function.isEmpty()) {
             return explanation.slowest(function, maximumLines);
         }
-        if (!operations) {
-            return explanation.summary(maximumLines);
-        }
-        List<String> lines = new ArrayList<>(explanation.summary(maximumLines / 2));
-        lines.addAll(explanation.operations(maximumLines - lines.size()));
-        return lines;
+        return operations ? explanation.everything(maximumLines) : explanation.summary(maximumLines);
     }
 }

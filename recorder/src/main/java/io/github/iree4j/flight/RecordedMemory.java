@@ -1,0 +1,95 @@
+package io.github.iree4j.flight;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The memory of a recording: reservations, releases and requests in line. Immutable once the recording has been read. */
+final class RecordedMemory {
+    private final Map<Long, FlightEvent.Reserved> reservations = new LinkedHashMap<>();
+    private final Map<Long, FlightEvent.Released> releases = new HashMap<>();
+    private final Map<Long, RecordedOperation> allocators = new HashMap<>(); // by reservation; null for the host
+    private final Map<Long, RecordedOperation> releasers = new HashMap<>();
+    private final List<FlightEvent.InLine> lines = new ArrayList<>();
+    private final Map<Integer, SlabHistory> slabs = new HashMap<>();
+    private final Map<Long, FlightEvent.Released> earlier = new HashMap<>(); // by the present reservation of the bytes
+
+    void read(FlightEvent.Reserved reserved) {
+        reservations.put(reserved.reservation(), reserved);
+        SlabHistory slab = slabs.get(reserved.slab());
+        FlightEvent.Released last = slab == null ? null : slab.reserved(reserved);
+        if (last != null) {
+            earlier.put(reserved.reservation(), last);
+        }
+        if (reserved.persistent()) {
+            allocators.put(reserved.reservation(), null);
+        }
+    }
+
+    void read(FlightEvent.Released released) {
+        FlightEvent.Reserved reserved = reservations.get(released.reservation());
+        if (reserved != null && releases.putIfAbsent(released.reservation(), released) == null) {
+            slabs.computeIfAbsent(reserved.slab(), slab -> new SlabHistory()).released(reserved, released);
+        }
+    }
+
+    void read(FlightEvent.InLine line) {
+        lines.add(line);
+    }
+
+    /** Reads the issue of an operation that allocates or releases memory. */
+    void issued(RecordedOperation operation, long reservation) {
+        if (allocators.putIfAbsent(reservation, operation) == null) {
+            operation.reserved = reservations.get(reservation);
+        } else {
+            releasers.putIfAbsent(reservation, operation);
+        }
+    }
+
+    /** Returns the reservations, in order. */
+    List<FlightEvent.Reserved> reservations() {
+        return List.copyOf(reservations.values());
+    }
+
+    /** Returns a reservation; null when not recorded. */
+    FlightEvent.@Nullable Reserved reservation(long reservation) {
+        return reservations.get(reservation);
+    }
+
+    /** Returns the release of a reservation; null when not released. */
+    FlightEvent.@Nullable Released released(long reservation) {
+        return releases.get(reservation);
+    }
+
+    /** Returns the operation that released a reservation; null for the host, and before the release. */
+    @Nullable
+    RecordedOperation releaser(long reservation) {
+        return releasers.get(reservation);
+    }
+
+    /** Returns the last release of any of the bytes before a reservation; null when there was none. */
+    FlightEvent.@Nullable Released earlierUse(long reservation) {
+        return earlier.get(reservation);
+    }
+
+    /** Returns whether an allocation held back stood in line, as far as its size shows. */
+    boolean stoodInLine(RecordedOperation operation) {
+        FlightEvent.Held held = operation.held;
+        FlightEvent.Reserved reserved = operation.reserved;
+        if (held == null || reserved == null) {
+            return held != null;
+        }
+        for (FlightEvent.InLine each : lines) {
+            if (each.sequence() > held.sequence()
+                    && each.sequence() < reserved.sequence()
+                    && each.bytes() == reserved.size()
+                    && each.call() == reserved.call()) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -53,7 +53,7 @@ public final class FlightRecorder implements AutoCloseable {
                 options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0, 0));
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain, options.dispatches());
         this.queues = QueueObservation.begin(domain, observer);
-        observer.open(queues, domain, 0, 0); // what has not ended now was submitted before
+        observer.open(queues, List.of(), 0, 0); // what has not ended now was submitted before
         try {
             drain.open(); // not before the domain is ours: another recorder may have the file
         } catch (IOException e) {

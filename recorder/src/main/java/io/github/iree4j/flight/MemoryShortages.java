@@ -55,6 +55,11 @@ final class MemoryShortages {
                 take(given.size(), given.call());
             }
         }
+        for (RecordedOperation each : explanation.states().failed()) {
+            if (each.held != null && each.issued == null) {
+                take(each.held.bytes(), each.call()); // left the line with its failure
+            }
+        }
         List<Work> ofOperations = new ArrayList<>();
         for (RecordedOperation each : explanation.open()) {
             FlightEvent.Held held = each.held;

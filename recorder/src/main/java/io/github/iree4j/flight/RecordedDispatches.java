@@ -29,7 +29,7 @@ final class RecordedDispatches {
         NOT_RUN("not run"),
         NOT_ENDED("not ended"),
         UNTIMED("the device does not report its time"),
-        UNKNOWN("not known, records overwritten");
+        UNKNOWN("not known, records are missing");
 
         private final String text;
 
@@ -151,7 +151,7 @@ final class RecordedDispatches {
             return List.of(
                     graph.isWhole(operation)
                             ? "dispatches: not sampled"
-                            : "dispatches: not known, records overwritten");
+                            : "dispatches: not known, records are missing");
         }
         if (list.count() == 0) {
             return List.of("dispatches: none");

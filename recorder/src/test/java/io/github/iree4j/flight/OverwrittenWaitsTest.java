@@ -157,7 +157,7 @@ class OverwrittenWaitsTest {
         assertThat(explanation.problems()).isEmpty();
         List<String> lines = explanation.explain(running(graph));
         assertThat(lines.stream().filter(line -> line.endsWith(": reached"))).hasSize(61);
-        assertThat(lines.stream().filter(line -> line.endsWith(", not known whether signalled: records overwritten")))
+        assertThat(lines.stream().filter(line -> line.endsWith(", not known whether signalled: records are missing")))
                 .hasSize(9);
     }
 
@@ -232,6 +232,6 @@ class OverwrittenWaitsTest {
         assertThat(explanation.open()).hasSize(1);
         assertThat(explanation.problems()).isEmpty();
         assertThat(explanation.explain(explanation.open().getFirst()))
-                .contains("  waits for timeline 99 at 1, not known whether signalled: records overwritten");
+                .contains("  waits for timeline 99 at 1, not known whether signalled: records are missing");
     }
 }

@@ -228,7 +228,7 @@ class RecordedDispatchesTest {
                 OperationGraph overwritten = new OperationGraph(recorder.recording());
                 RecordedOperation open = overwritten.operation(execute.number());
                 assertThat(overwritten.hasEnded(open)).isEqualTo(Known.NO);
-                assertThat(lines(overwritten, open)).contains("  dispatches: not known, records overwritten");
+                assertThat(lines(overwritten, open)).contains("  dispatches: not known, records are missing");
                 leave.complete(null);
                 done.await();
             } finally {

@@ -146,7 +146,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void aDeadlockOfManyOperationsIsFoundAndItsLinksAreCutOff() {
+    void aDeadlockOfManyOperationsIsFoundAndItsLinksSayHowManyTheyLeaveOut() {
         int most = 30_000;
         for (int i = 0; i < most; i++) {
             queue.barrier(
@@ -156,12 +156,67 @@ class RecordedProblemsTest {
         }
         assertThat(problems()).singleElement().satisfies(each -> {
             assertThat(each.summary()).isEqualTo("30000 operations wait for each other");
-            assertThat(each.links()).hasSize(21);
+            assertThat(each.links())
+                    .hasSize(22)
+                    .contains("29990 operations in between")
+                    .last()
+                    .isEqualTo(each.links().getFirst());
             assertThat(each.chain()).hasSize(11).last().isEqualTo("and 29990 more");
         });
         upload.fail(new IreeException(StatusCode.ABORTED, "given up"));
         work.clock.runUntilIdle();
         assertThat(problems()).isEmpty();
+    }
+
+    @Test
+    void aLongWayToAMissingSignalSaysHowManyOperationsItLeavesOut() {
+        queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
+        for (int i = 1; i < 12; i++) {
+            queue.barrier(Fence.at(copied, i), Fence.at(copied, i + 1), 0);
+        }
+        assertThat(problems()).singleElement().satisfies(each -> {
+            assertThat(each.links()).hasSize(21);
+            assertThat(each.links().get(8)).contains("barrier on v0/0");
+            assertThat(each.links().get(9)).isEqualTo("timeline " + copied.id() + " at 7");
+            assertThat(each.links().get(10)).isEqualTo("2 operations in between");
+            assertThat(each.links().get(11)).contains("barrier on v0/0");
+            assertThat(each.links().get(12)).isEqualTo("timeline " + copied.id() + " at 4");
+            assertThat(each.links().getLast()).isEqualTo("timeline " + upload.id() + " 'upload-finished' at 1");
+        });
+        upload.signal(1);
+    }
+
+    @Test
+    void aWaitThatTheHostHasEndedIsNoPartOfACycleThroughALaterValue() {
+        try (TimelineSemaphore never = TimelineSemaphore.create(0)) {
+            queue.barrier(
+                    Fence.of(List.of(new Fence.Entry(copied, 1), new Fence.Entry(never, 1))), Fence.at(upload, 1), 0);
+            queue.barrier(Fence.at(upload, 1), Fence.at(copied, 2), 0);
+            copied.signal(1);
+            assertThat(problems()).singleElement().satisfies(each -> {
+                assertThat(each.summary())
+                        .isEqualTo("nobody in the recording signals timeline %d at 1; waiting for the signal: 2 operations"
+                                .formatted(never.id()));
+                assertThat(each.links()).hasSize(4);
+            });
+            never.signal(1);
+        }
+    }
+
+    @Test
+    void aDeadlockFromBeforeTheRecordingIsAtLeastAsOldAsTheRecording() throws IOException {
+        recorder.close();
+        queue.barrier(Fence.at(copied, 1), Fence.at(upload, 1), 0);
+        queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
+        work.clock.runUntil(work.clock.now() + 9_000_000_000L);
+        recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now);
+        work.clock.runUntil(work.clock.now() + 2_000_000_000L);
+        assertThat(problems()).singleElement().satisfies(each -> {
+            assertThat(each.kind()).isEqualTo("deadlock");
+            assertThat(each.age()).isEqualTo(2_000_000_000L);
+            assertThat(each.chain()).hasSize(2).allMatch(line -> line.contains(", has waited at least 2.000 s for "));
+        });
+        upload.fail(new IreeException(StatusCode.ABORTED, "given up"));
     }
 
     @Test

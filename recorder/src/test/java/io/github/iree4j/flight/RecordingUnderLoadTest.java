@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.Fixtures;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
@@ -22,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -105,6 +107,39 @@ class RecordingUnderLoadTest {
                     whole.pools(),
                     whole.records().first(length));
             assertThat(Replay.of(part).toString()).as("%d records", length).endsWith("no differences");
+        }
+    }
+
+    /** A recording is taken over many records, while calls begin and end. */
+    @Test
+    void noCallUnderLoadWaitsForASignalThatNobodyGives() throws Exception {
+        try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT);
+                IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
+                Tensor input = Tensor.of(new float[100_000], 100_000)) {
+            ProgramFunction function = program.functions().getFirst();
+            while (recorder.statistics().completeFrom() == 0) { // copying takes longest
+                function.invoke(new float[1], new float[1]).close();
+            }
+            AtomicBoolean over = new AtomicBoolean();
+            try (ExecutorService pool = Executors.newFixedThreadPool(2)) {
+                for (int i = 0; i < 2; i++) {
+                    pool.execute(() -> {
+                        while (!over.get()) {
+                            function.submit(null, null, input, input).join().close();
+                        }
+                    });
+                }
+                try {
+                    for (int i = 0; i < Effort.rounds(40); i++) {
+                        assertThat(new Explanation(new OperationGraph(recorder.recording())).problems())
+                                .as("recording %d", i)
+                                .isEmpty();
+                    }
+                } finally {
+                    over.set(true);
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -128,17 +129,21 @@ final class Deadlocks {
     private RecordedProblem problem(Cycle cycle) {
         int calls = cycle.callers().size();
         int behind = cycle.behind().size();
+        OperationStates states = explanation.states();
+        List<RecordedOperation> operations = Stream.concat(cycle.operations().stream(), cycle.behind().stream())
+                .toList();
         List<String> chain = new ArrayList<>();
         long age = 0;
         for (Caller each : cycle.callers()) {
             age = Math.max(age, each.call().age());
-            chain.add(line(OpenCalls.title(each.call()), each.call().age(), each.first()));
+            chain.add(line(
+                    OpenCalls.title(each.call()),
+                    Explanation.duration(each.call().age()),
+                    each.first()));
         }
-        for (RecordedOperation each : Stream.concat(cycle.operations().stream(), cycle.behind().stream())
-                .toList()) {
-            long waited = explanation.age(each.submittedAt());
-            age = Math.max(age, waited);
-            chain.add(line(explanation.title(each), waited, wait(each)));
+        for (RecordedOperation each : operations) {
+            age = Math.max(age, states.waited(each));
+            chain.add(line(explanation.title(each), states.waiting(each), wait(each)));
         }
         return new RecordedProblem(
                 "deadlock",
@@ -150,15 +155,17 @@ final class Deadlocks {
                                         : "; waiting for the end of the cycle: "
                                                 + RecordedProblem.count(calls, behind)),
                 age,
-                calls == 0 ? 0 : cycle.callers().getFirst().call().call(),
+                RecordedProblem.calls(LongStream.concat(
+                        cycle.callers().stream().mapToLong(each -> each.call().call()),
+                        operations.stream().mapToLong(RecordedOperation::call))),
                 links(cycle),
                 RecordedProblem.listed(chain),
                 "fail one of the awaited timelines, or signal the awaited value from the host; let no operation wait for"
                         + " an operation that waits for its signal");
     }
 
-    private static String line(String who, long age, Awaited wait) {
-        return "%s, has waited %s for %s".formatted(who, Explanation.duration(age), wait.point());
+    private static String line(String who, String waited, Awaited wait) {
+        return "%s, has waited %s for %s".formatted(who, waited, wait.point());
     }
 
     /** Returns the way from the oldest waiting call, or else from the cycle's first operation, once round the cycle. */

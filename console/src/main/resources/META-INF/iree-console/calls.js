@@ -59,7 +59,7 @@ export class Calls {
     });
     this.map = new TraceMap(map, (at) => this.tracks.look(at - (this.tracks.to - this.tracks.from) / 2, this.tracks.to - this.tracks.from));
     this.functions = new TableOfFunctions(functions, { select });
-    this.call = new CallPanel(call, { lookAt: (op) => this.tracks.lookAt(op) });
+    this.call = new CallPanel(call, { lookAt: (op) => this.tracks.lookAt(op), lookAtProblem: (problem) => this.cards.look(problem) });
     this.cards = new RecordedProblemCards(cards, (problem) => this.#showCall(problem));
   }
 
@@ -127,13 +127,13 @@ export class Calls {
     if (!this.trace) return;
     const path = call ? this.trace.pathOf(call) : op ? [op] : [];
     this.tracks.select(call, new Set(path));
-    this.call.show(call, path, this.trace.from);
+    this.call.show(call, path, this.trace.from, call ? this.trace.problems.filter(({ calls }) => calls.includes(call.number)) : []);
     this.page.say(call ? `call ${call.number} of ${call.function}` : "nothing selected");
   }
 
-  /** A button that selects the call of a problem; none for a problem without a call in the trace. */
-  #showCall({ call: number }) {
-    const call = this.trace?.callByNumber.get(number);
+  /** A button that selects the first call of a problem that is in the trace; none for a problem without such a call. */
+  #showCall({ calls }) {
+    const call = calls.map((number) => this.trace?.callByNumber.get(number)).find((each) => each !== undefined);
     return call && h("button.quiet.small", { type: "button", onclick: () => this.select(call) }, "Show the call");
   }
 

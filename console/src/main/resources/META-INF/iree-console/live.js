@@ -264,7 +264,7 @@ export class Live {
     const limited = pool.budget < 2 ** 53;
     setText(
       view.facts,
-      `${bytes(pool.live)} in use, ${bytes(pool.cached)} kept for reuse, at most ${bytes(pool.peak)} in use so far${limited ? `, limit ${bytes(pool.budget)}` : ""}${pool.waiters > 0 ? `; ${plural(pool.waiters, "request")} wait` : ""}`,
+      `${bytes(pool.live)} in use, ${bytes(pool.cached)} kept for reuse, at most ${bytes(pool.peak)} in use so far${limited ? `, limit ${bytes(pool.budget)}` : ""}${pool.waiters > 0 ? `; ${plural(pool.waiters, "request")} ${pool.waiters === 1 ? "waits" : "wait"}` : ""}`,
     );
     const names = [...new Set(samples.flatMap((each) => [...(each.memory.get(pool.device)?.consumers.keys() ?? [])]))];
     const programIndex = (name) => (name === "no program" ? 8 : names.indexOf(name) + 3);

@@ -16,7 +16,7 @@ export function placeInLayers(operations) {
     const open = [first];
     while (open.length > 0) {
       const op = open[open.length - 1];
-      // In a circle, which only a file can have, the edge that closes it does not count.
+      // In a circle, as of operations that wait for each other, the edge that closes it does not count.
       const missing = begun.has(op) ? [] : op.before.filter((each) => shown.has(each) && !begun.has(each));
       begun.add(op);
       if (missing.length > 0) {

@@ -1,11 +1,11 @@
 // @ts-check
 // What keeps work from advancing, as the recorder finds in a recording.
 
-const MOST = { problems: 100, lines: 64, text: 1_000 };
+const MOST = { problems: 100, lines: 64, calls: 1_000, text: 1_000 };
 
 /**
- * @typedef {{text: string, missing?: boolean}} Link the last one is the missing signal
- * @typedef {{kind: string, summary: string, seconds: number, call: number, links: Link[], chain: string[], remedy: string}} Problem
+ * @typedef {{text: string, missing?: boolean, again?: boolean}} Link the last one is a missing signal, or the operation at which a cycle begins again
+ * @typedef {{kind: string, summary: string, seconds: number, calls: number[], links: Link[], chain: string[], remedy: string}} Problem
  */
 
 /**
@@ -19,8 +19,8 @@ export function problemsOf(given) {
     kind: text(each?.kind),
     summary: text(each?.summary),
     seconds: Number(each?.age ?? 0) / 1e9,
-    call: Number(each?.call ?? 0),
-    links: texts(each?.links).map((link, i, all) => ({ text: link, missing: i === all.length - 1 })),
+    calls: list(each?.calls, MOST.calls).map(Number),
+    links: texts(each?.links).map((link, i, all) => ({ text: link, ...(i === all.length - 1 && { missing: each.kind === "unsignalled-fence", again: all.indexOf(link) < i }) })),
     chain: texts(each?.chain),
     remedy: text(each?.remedy),
   }));

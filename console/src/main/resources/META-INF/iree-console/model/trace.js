@@ -20,7 +20,7 @@ const MOST = { operations: 100_000, names: 100_000, text: 10_000, remark: 300, t
 const ENDED = 0;
 const OPEN = 1; // otherwise the end is not known: the records are missing
 /** What is known of a dispatch; the first three have times. */
-const STATES = ["", "failed", "stopped before its end", "not run", "not ended", "the device does not report its time", "not known: records overwritten"];
+const STATES = ["", "failed", "stopped before its end", "not run", "not ended", "the device does not report its time", "not known: records are missing"];
 const TIMED = 3;
 const DISPATCHES = ["operation", "export", "x", "y", "z", "begin", "duration", "workers", "state"];
 const REASONS = ["when it was submitted", "after a signal", "behind another in its queue", "when there was memory"];

@@ -40,6 +40,7 @@ export function withCauses(all, program) {
 const isFromOutside = (wait) => isOrphan(wait) || (wait.promised && !wait.producer);
 
 const MOST_LINKS = 5;
+const MOST_IN_CYCLE = 10;
 
 /**
  * How work hangs on a timeline that nothing signals.
@@ -60,4 +61,33 @@ export function chainTo(all, timeline) {
     open = behind(next);
   }
   return chain;
+}
+
+/**
+ * Once round the operations that wait for each other.
+ *
+ * @param {Waiter[]} all
+ * @param {number} timeline that one of the operations signals
+ * @returns {{waiter: Waiter, wait: any}[]} each waits for a signal of the next; empty when nothing that is listed does
+ */
+export function cycleOf(all, timeline) {
+  const operations = all.filter(({ kind }) => kind === "operation");
+  const signallerOf = (wait) => operations.find((each) => signals(each, wait));
+  const starts = new Set(all.flatMap(({ waits }) => waits.filter((wait) => wait.timeline === timeline).map(signallerOf)));
+  return [...starts].map((start) => (start === undefined ? [] : wayRound(start, signallerOf))).find(({ length }) => length > 0) ?? [];
+}
+
+/** The shortest way from an operation over the signallers of its waits back to it; empty for none. */
+function wayRound(start, signallerOf) {
+  const ways = new Map([[start, /** @type {any[]} */ ([])]]);
+  // What is added meanwhile is visited too.
+  for (const [waiter, way] of ways) {
+    for (const wait of waiter.waits) {
+      const next = signallerOf(wait);
+      const on = [...way, { waiter, wait }];
+      if (next === start) return on;
+      if (next !== undefined && !ways.has(next) && on.length < MOST_IN_CYCLE) ways.set(next, on);
+    }
+  }
+  return [];
 }

@@ -10,9 +10,10 @@ const MOST_FUNCTIONS = 50;
 const MOST_OPERATIONS = 40;
 const MOST_DISPATCHES = 40;
 
-/** The parts of a time, side by side. */
+/** The parts of a time, side by side; a dash for no time, as of calls that have not ended. */
 function partsBar(parts) {
   const total = parts.reduce((sum, part) => sum + part, 0);
+  if (total === 0) return "–";
   const shown = PARTS.map((part, i) => ({ ...part, nanos: parts[i] ?? 0 })).filter(({ nanos }) => nanos > 0);
   const text = shown.map(({ label, nanos }) => `${time("ns", nanos)} ${label}`).join(", ");
   const bar = h("span.parts", { role: "img", "aria-label": text, title: text });
@@ -70,14 +71,14 @@ function dispatchList(op) {
 
 /** The selected call: its parts, its critical path, its operations. */
 export class CallPanel {
-  /** @param {HTMLElement} box @param {{lookAt: (op: any) => void}} actions */
+  /** @param {HTMLElement} box @param {{lookAt: (op: any) => void, lookAtProblem: (problem: any) => void}} actions */
   constructor(box, actions) {
     this.box = box;
     this.actions = actions;
   }
 
-  /** @param {any} call null for none @param {any[]} path @param {number} from where the trace begins */
-  show(call, path, from) {
+  /** @param {any} call null for none @param {any[]} path @param {number} from where the trace begins @param {import("../model/problems.js").Problem[]} problems that hold the call up */
+  show(call, path, from, problems) {
     if (call === null) {
       fill(this.box, h("p.muted", {}, "Select a bar, or one of the slowest calls."));
       return;
@@ -87,11 +88,12 @@ export class CallPanel {
     fill(
       this.box,
       h("p.operation-title", {}, h("strong", {}, `call ${count(call.number)}`), ` of ${call.function}`),
-      h("p", {}, `${time("ns", duration(call))} from ${time("ns", Math.max(0, call.start - from))} on${call.hasEnded ? "" : ", not known to have ended"}`),
+      h("p", {}, `${time("ns", duration(call))} from ${time("ns", Math.max(0, call.start - from))} on${call.hasEnded ? "" : call.isOpen ? ", not ended" : ", not known to have ended"}`),
       partsBar(call.parts),
       h("ul.plain.part-list", {}, PARTS.map(({ key, label }, i) => call.parts[i] > 0 && h("li", {}, h("span.swatch", { "data-part": key }), ` ${time("ns", call.parts[i])} ${label}`))),
-      h("h3", {}, "Critical path"),
-      h("ol.plain.path", {}, path.map((op) => h("li", {}, button(op, `${op.name} #${count(op.number)}`), ` ${time("ns", op.end - op.ready)} on ${op.queue}`, op.call === call.number ? "" : op.call === 0 ? ", of no call" : `, of call ${count(op.call)}`, op.reason && h("span.muted", {}, `, began ${op.reason}`)))),
+      problems.map((problem) => h("p.bad", {}, `Held up: ${problem.kind.replaceAll("-", " ")} `, h("button.quiet.small", { type: "button", onclick: () => this.actions.lookAtProblem(problem) }, "Show the problem"))),
+      path.length > 0 && h("h3", {}, "Critical path"),
+      path.length > 0 && h("ol.plain.path", {}, path.map((op) => h("li", {}, button(op, `${op.name} #${count(op.number)}`), ` ${time("ns", op.end - op.ready)} on ${op.queue}`, op.call === call.number ? "" : op.call === 0 ? ", of no call" : `, of call ${count(op.call)}`, op.reason && h("span.muted", {}, `, began ${op.reason}`)))),
       h("h3", {}, plural(call.operations.length, "operation")),
       h("ul.plain.path", {}, own.map((op) => h("li", {}, button(op, `#${count(op.number)}`), ` ${describe(op).replace(/^\S+ #\S+ /, `${op.name} `).replace(`, call ${op.call} of ${op.function}`, "")}`, dispatchList(op)))),
       call.operations.length > own.length && h("p.muted", {}, `and ${plural(call.operations.length - own.length, "more")}`),

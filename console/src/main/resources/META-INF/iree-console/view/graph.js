@@ -9,6 +9,7 @@ const NODE = { width: 132, height: 38 };
 const LETTERS = 14; // of a name that a node has room for
 const SMALL_LETTERS = 13; // of its hardware, beside the state
 const GAP = { least: 50, most: 96, y: 20 };
+const DIP = 20; // of an edge that leads back, where operations wait for each other
 const LETTER = 6; // width of one in the label of an edge, at most
 const MOST = 320; // nodes that are drawn at once
 
@@ -40,7 +41,8 @@ export class Graph {
     const room = (this.scroller.clientWidth - 16 - layers.length * NODE.width) / Math.max(1, layers.length - 1);
     const gap = Math.max(GAP.least, Math.min(GAP.most, room));
     const width = Math.max(0, layers.length * (NODE.width + gap) - gap) + 16; // a recorder may have no operations yet
-    const height = rows * (NODE.height + GAP.y) - GAP.y + 16;
+    const leadsBack = operations.some((op) => op.waits.some(({ producer }) => place.get(producer)?.layer >= place.get(op).layer));
+    const height = rows * (NODE.height + GAP.y) - GAP.y + 16 + (leadsBack ? DIP : 0);
     const corner = (op) => {
       const { layer, row } = place.get(op) ?? { layer: 0, row: 0 };
       return { x: 8 + layer * (NODE.width + gap), y: 8 + row * (NODE.height + GAP.y) };
@@ -69,17 +71,12 @@ export class Graph {
   #edge(wait, op, from, to, port, gap) {
     const axis = this.schedule.axis(wait.semaphore);
     const { index } = axis;
-    const x1 = from.x + NODE.width;
-    const y1 = from.y + NODE.height / 2;
-    const y2 = to.y + NODE.height * port;
-    const bend = Math.max(24, (to.x - x1) / 2);
-    const path = svg("path.edge", { axis: index, d: `M${x1},${y1} C${x1 + bend},${y1} ${to.x - bend},${y2} ${to.x - 5},${y2}` });
-    const head = svg("path.edge-head", { axis: index, d: `M${to.x},${y2} l-7,-4 v8 z` });
-    // Between two layers; of an edge that passes others, before the last one, where it is level.
-    const passes = to.x - x1 > gap + 1;
+    const way = to.x <= from.x ? wayBack(from, to) : wayOn(from, to, port, gap);
+    const path = svg("path.edge", { axis: index, d: way.path });
+    const head = svg("path.edge-head", { axis: index, d: way.head });
     const label = svg(
       "text.edge-label",
-      { axis: index, x: to.x - gap / 2, y: (passes ? y2 : (y1 + y2) / 2) - 5, "text-anchor": "middle" },
+      { axis: index, ...way.label, "text-anchor": "middle" },
       shortened(axis, wait.value, Math.floor((gap - 6) / LETTER)),
       svg("title", {}, `${labelled(axis.label, axis.name)} ≥ ${wait.value}`),
     );
@@ -183,6 +180,30 @@ export class Graph {
       elements.forEach((element) => element.classList.toggle("met", met));
     }
   }
+}
+
+/** From the right side of a node to the left side of a node of a later layer. */
+function wayOn(from, to, port, gap) {
+  const [x1, y1, y2] = [from.x + NODE.width, from.y + NODE.height / 2, to.y + NODE.height * port];
+  const bend = Math.max(24, (to.x - x1) / 2);
+  // Between two layers; of an edge that passes others, before the last one, where it is level.
+  const passes = to.x - x1 > gap + 1;
+  return {
+    path: `M${x1},${y1} C${x1 + bend},${y1} ${to.x - bend},${y2} ${to.x - 5},${y2}`,
+    head: `M${to.x},${y2} l-7,-4 v8 z`,
+    label: { x: to.x - gap / 2, y: (passes ? y2 : (y1 + y2) / 2) - 5 },
+  };
+}
+
+/** From below a node to below a node of the same or an earlier layer. */
+function wayBack(from, to) {
+  const [x1, x2] = [from.x + (NODE.width * 2) / 3, to.x + NODE.width / 3];
+  const [y1, y2] = [from.y + NODE.height, to.y + NODE.height];
+  return {
+    path: `M${x1},${y1} C${x1},${y1 + DIP} ${x2},${y2 + DIP} ${x2},${y2 + 5}`,
+    head: `M${x2},${y2} l-4,7 h8 z`,
+    label: { x: (from.x + NODE.width + to.x) / 2, y: (y1 + y2) / 2 + DIP },
+  };
 }
 
 /** A name in so many letters, with its direction. */

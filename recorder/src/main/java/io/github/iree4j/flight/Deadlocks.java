@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -126,16 +127,19 @@ final class Deadlocks {
     private RecordedProblem problem(Cycle cycle) {
         int calls = cycle.callers().size();
         int behind = cycle.behind().size();
+        OperationStates states = explanation.states();
+        List<RecordedOperation> operations = Stream.concat(cycle.operations().stream(), cycle.behind().stream())
+                .toList();
         List<String> chain = new ArrayList<>();
         long age = 0;
         for (Caller each : cycle.callers()) {
             age = Math.max(age, each.call().age());
             chain.add(line(
-                    OpenCalls.title(each.call()), Explanation.duration(each.call().age()), each.first()));
+                    OpenCalls.title(each.call()),
+                    Explanation.duration(each.call().age()),
+                    each.first()));
         }
-        for (RecordedOperation each : Stream.concat(cycle.operations().stream(), cycle.behind().stream())
-                .toList()) {
-            OperationStates states = explanation.states();
+        for (RecordedOperation each : operations) {
             age = Math.max(age, states.waited(each));
             chain.add(line(explanation.title(each), states.waiting(each), wait(each)));
         }
@@ -149,7 +153,9 @@ final class Deadlocks {
                                         : "; waiting for the end of the cycle: "
                                                 + RecordedProblem.count(calls, behind)),
                 age,
-                calls == 0 ? 0 : cycle.callers().getFirst().call().call(),
+                RecordedProblem.calls(LongStream.concat(
+                        cycle.callers().stream().mapToLong(each -> each.call().call()),
+                        operations.stream().mapToLong(RecordedOperation::call))),
                 links(cycle),
                 RecordedProblem.listed(chain),
                 "fail one of the awaited timelines, or signal the awaited value from the host; let no operation wait for"

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  * }
  * }</pre>
  *
- * <p>Recording takes some hundred nanoseconds for each operation and no memory beyond its rings and definitions.
+ * <p>Recording takes some hundred nanoseconds for each operation and keeps no memory beyond its rings and definitions.
  * Recording threads never wait for readers or for the disk, beyond the copying of a ring. Safe from any thread.
  */
 public final class FlightRecorder implements AutoCloseable {

@@ -32,13 +32,31 @@ final class MemoryShortages {
     /**
      * A waiting request.
      *
-     * @param call the requesting call; 0 for an operation
-     * @param pools the set of pools that share a limit
+     * @param call the number of the requesting call, or of the requesting operation's call; 0 for none
+     * @param set the pools that share a limit
+     * @param pool the name of the pool; empty if not known
+     * @param queue the queue of the operation; null if not known
      */
-    private record Work(String text, long call, long bytes, long age, int pools) {}
+    private record Work(
+            String text,
+            boolean isCall,
+            long call,
+            long bytes,
+            long age,
+            int set,
+            String pool,
+            @Nullable RecordedQueue queue) {}
 
-    /** Held memory. */
-    private record Held(String consumer, long bytes, int blocks) {}
+    /**
+     * Held memory.
+     *
+     * @param since the earliest reservation
+     */
+    private record Held(String consumer, long bytes, int blocks, long since) {
+        Held and(Held other) {
+            return new Held(consumer, bytes + other.bytes, blocks + other.blocks, Math.min(since, other.since));
+        }
+    }
 
     MemoryShortages(OperationGraph graph, Explanation explanation) {
         this.graph = graph;
@@ -67,15 +85,18 @@ final class MemoryShortages {
                 FlightEvent.InLine line = take(held.bytes(), each.call());
                 ofOperations.add(new Work(
                         explanation.title(each),
-                        0,
+                        false,
+                        each.call(),
                         held.bytes(),
                         explanation.age(held.time()),
-                        line == null ? ANY : set(line.pool())));
+                        line == null ? ANY : set(line.pool()),
+                        line == null ? "" : pool(line),
+                        graph.queue(each.axis())));
             }
         }
         Map<Integer, List<Work>> all = new LinkedHashMap<>();
         Stream.concat(ofCalls(), ofOperations.stream())
-                .forEach(each -> all.computeIfAbsent(each.pools(), unused -> new ArrayList<>())
+                .forEach(each -> all.computeIfAbsent(each.set(), unused -> new ArrayList<>())
                         .add(each));
         return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
     }
@@ -87,6 +108,10 @@ final class MemoryShortages {
 
     private int set(int pool) {
         return graph.recording().pools().get(pool).set();
+    }
+
+    private String pool(FlightEvent.InLine line) {
+        return graph.recording().pools().get(line.pool()).name();
     }
 
     private Stream<Work> ofCalls() {
@@ -101,10 +126,13 @@ final class MemoryShortages {
                 if (call != null && graph.isCompleteFrom(line)) { // else there may have been memory
                     found.add(new Work(
                             OpenCalls.title(call),
+                            true,
                             call.call(),
                             line.bytes(),
                             explanation.age(line.time()),
-                            set(line.pool())));
+                            set(line.pool()),
+                            pool(line),
+                            null));
                 }
             }
         }
@@ -112,22 +140,46 @@ final class MemoryShortages {
     }
 
     private RecordedProblem problem(int set, List<Work> all) {
-        long calls = all.stream().filter(each -> each.call() != 0).count();
+        long calls = all.stream().filter(Work::isCall).count();
         return new RecordedProblem(
                 "memory-shortage",
-                "waiting for %d bytes of memory: %s; %s"
+                "waiting for %d bytes of %s: %s; %s"
                         .formatted(
                                 all.stream().mapToLong(Work::bytes).sum(),
+                                memory(all),
                                 RecordedProblem.count(calls, all.size() - calls),
                                 holders(set)),
                 all.stream().mapToLong(Work::age).max().orElse(0),
-                all.getFirst().call(),
+                RecordedProblem.calls(all.stream().mapToLong(Work::call)),
                 List.of(),
                 RecordedProblem.listed(all.stream()
-                        .map(each -> "%s, has waited %s for %d bytes"
-                                .formatted(each.text(), Explanation.duration(each.age()), each.bytes()))
+                        .map(each -> "%s, has waited %s for %d bytes%s"
+                                .formatted(
+                                        each.text(),
+                                        Explanation.duration(each.age()),
+                                        each.bytes(),
+                                        each.pool().isEmpty() ? "" : " of pool '" + each.pool() + "'"))
                         .toList()),
                 "close results sooner, make fewer calls at once, or raise the limit of the memory");
+    }
+
+    /** Names the pools and the device, for example {@code pool 'large' of device 'local', limited to 16777216 bytes}. */
+    private static String memory(List<Work> all) {
+        List<String> pools = all.stream()
+                .map(Work::pool)
+                .filter(each -> !each.isEmpty())
+                .distinct()
+                .map(each -> "'" + each + "'")
+                .toList();
+        List<RecordedQueue> queues =
+                all.stream().flatMap(each -> Stream.ofNullable(each.queue())).toList();
+        return (pools.isEmpty() ? "memory" : (pools.size() == 1 ? "pool " : "pools ") + String.join(" and ", pools))
+                + (queues.stream().map(RecordedQueue::device).distinct().count() == 1
+                        ? " of device '%s', limited to %d bytes"
+                                .formatted(
+                                        queues.getFirst().device(),
+                                        queues.getFirst().memoryLimit())
+                        : "");
     }
 
     /** Says who holds memory, as far as the recording has reservations without missing the releases. */
@@ -138,22 +190,27 @@ final class MemoryShortages {
             if (graph.isCompleteFrom(each)
                     && graph.memory().released(each.reservation()) == null
                     && (set == ANY || set(each.pool()) == set)) {
-                held.merge(
-                        each.consumer(),
-                        new Held(each.consumer(), each.length(), 1),
-                        (some, more) ->
-                                new Held(some.consumer(), some.bytes() + more.bytes(), some.blocks() + more.blocks()));
+                held.merge(each.consumer(), new Held(each.consumer(), each.length(), 1, each.time()), Held::and);
             }
         }
-        StringJoiner text = new StringJoiner(", ", "memory is held by ", "");
+        StringJoiner text = new StringJoiner(
+                ", ",
+                held.size() > 1
+                        ? "%d bytes are held: "
+                                .formatted(held.values().stream()
+                                        .mapToLong(Held::bytes)
+                                        .sum())
+                        : "memory is held by ",
+                "");
         held.values().stream()
                 .sorted(Comparator.comparingLong(Held::bytes).reversed())
                 .limit(MOST_HOLDERS)
-                .forEach(each -> text.add("%s with %d bytes in %s"
+                .forEach(each -> text.add("%s with %d bytes in %s for %s"
                         .formatted(
-                                each.consumer().isEmpty() ? "no program" : "'" + each.consumer() + "'",
+                                each.consumer().isEmpty() ? "no program" : "program '" + each.consumer() + "'",
                                 each.bytes(),
-                                RecordedCalls.count(each.blocks(), "block"))));
+                                each.blocks() == 1 ? "1 block" : "%d blocks, the oldest".formatted(each.blocks()),
+                                Explanation.duration(explanation.age(each.since())))));
         if (held.size() > MOST_HOLDERS) {
             text.add("%d more".formatted(held.size() - MOST_HOLDERS));
         }

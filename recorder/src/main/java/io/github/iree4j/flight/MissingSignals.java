@@ -38,9 +38,9 @@ final class MissingSignals {
      * Waiting work.
      *
      * @param waited the age in words
-     * @param call 0 for an operation
+     * @param call the number of the call, or of an operation's call; 0 for none
      */
-    private record Work(String text, long age, String waited, long call, Reason reason) {}
+    private record Work(String text, boolean isCall, long age, String waited, long call, Reason reason) {}
 
     /** An operation waiting for a point to be signalled by another. */
     private record Waiter(RecordedOperation operation, String point) {}
@@ -60,6 +60,7 @@ final class MissingSignals {
                     .findFirst()
                     .ifPresent(reason -> add(new Work(
                             OpenCalls.title(each.call()),
+                            true,
                             each.call().age(),
                             Explanation.duration(each.call().age()),
                             each.call().call(),
@@ -69,7 +70,13 @@ final class MissingSignals {
             Reason reason = reasons.get(each);
             if (reason != null) {
                 OperationStates states = explanation.states();
-                add(new Work(explanation.title(each), states.waited(each), states.waiting(each), 0, reason));
+                add(new Work(
+                        explanation.title(each),
+                        false,
+                        states.waited(each),
+                        states.waiting(each),
+                        each.call(),
+                        reason));
             }
         }
         return byRoot.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
@@ -114,7 +121,7 @@ final class MissingSignals {
     }
 
     private RecordedProblem problem(String root, List<Work> all) {
-        long calls = all.stream().filter(each -> each.call() != 0).count();
+        long calls = all.stream().filter(Work::isCall).count();
         // Calls are first, the oldest at the beginning; of operations the one with the most others in between tells
         // most.
         Work shown = calls > 0
@@ -127,7 +134,7 @@ final class MissingSignals {
                 "nobody in the recording signals %s; waiting for the signal: %s"
                         .formatted(root, RecordedProblem.count(calls, all.size() - calls)),
                 all.stream().mapToLong(Work::age).max().orElse(0),
-                shown.call(),
+                RecordedProblem.calls(all.stream().mapToLong(Work::call)),
                 links(shown),
                 RecordedProblem.listed(all.stream()
                         .map(each -> "%s, has waited %s for %s"

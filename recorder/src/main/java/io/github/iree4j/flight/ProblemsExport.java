@@ -1,6 +1,7 @@
 package io.github.iree4j.flight;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** The problems of a recording as JSON: an array of objects with the components of {@link RecordedProblem}. */
 final class ProblemsExport {
@@ -22,7 +23,9 @@ final class ProblemsExport {
             target.append(",\"summary\":");
             JsonText.quote(each.summary(), target);
             target.append(",\"age\":").append(each.age());
-            target.append(",\"call\":").append(each.call());
+            target.append(",\"calls\":[")
+                    .append(each.calls().stream().map(String::valueOf).collect(Collectors.joining(",")))
+                    .append(']');
             target.append(",\"links\":");
             JsonText.quote(each.links(), target);
             target.append(",\"chain\":");

@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * A condition keeping work from advancing when a recording was taken, as far as the recording shows.
@@ -10,7 +11,7 @@ import java.util.List;
  * @param summary a sentence
  * @param age nanoseconds for which the oldest affected work had waited; a lower bound for an operation submitted before the
  *     recording began, and the age of the call for an operation whose time of submission is not recorded
- * @param call the oldest affected call; 0 for none
+ * @param calls numbers of the affected calls, waiting calls first, the oldest at the beginning; at most 1,000
  * @param links the way from affected work to a missing signal: a call or an operation, then points and operations in turn,
  *     at last the missing signal, or in a deadlock the operation that closes the cycle; of a long way the
  *     first and last {@value #MOST_LINKS} links, with the number of operations in between; empty for a shortage
@@ -18,14 +19,31 @@ import java.util.List;
  * @param remedy the recommended action
  */
 public record RecordedProblem(
-        String kind, String summary, long age, long call, List<String> links, List<String> chain, String remedy) {
+        String kind,
+        String summary,
+        long age,
+        List<Long> calls,
+        List<String> links,
+        List<String> chain,
+        String remedy) {
     private static final int MOST_LINES = 10;
     private static final int MOST_LINKS = 10; // even: an operation or a call, then points and operations in turn
+    private static final int MOST_CALLS = 1_000;
 
     /** Copies. */
     public RecordedProblem {
+        calls = List.copyOf(calls);
         links = List.copyOf(links);
         chain = List.copyOf(chain);
+    }
+
+    /** Returns the calls without repetitions, and without 0, the call of other operations. */
+    static List<Long> calls(LongStream calls) {
+        return calls.filter(each -> each != 0)
+                .distinct()
+                .limit(MOST_CALLS)
+                .boxed()
+                .toList();
     }
 
     /** Returns the first lines, and the number of the others. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The limits of a recorder.
  *
  * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to a usable size. An operation takes
- *     some 600, with its memory
+ *     some 600, with its memory, and a dispatch of a sampled execution at most 120 more
  * @param file a file also written; null for none. The file has the oldest records where the ring has the newest
  * @param fileBytes the most bytes of the file; records beyond are counted. The operations and calls open at the end are
  *     written nevertheless, and take at most 48 MiB more

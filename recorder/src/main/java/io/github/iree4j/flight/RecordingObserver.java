@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the reports of the scheduler and the pools into rings. Allocates nothing but new definitions, messages of failures,
- * and names of timelines.
+ * Writes the reports of the scheduler and the pools into rings. Keeps nothing else but definitions. Allocates for new
+ * definitions, messages of failures, names of timelines, and dispatches of sampled executions.
  */
 final class RecordingObserver implements QueueObserver, PoolObserver {
     // Process-wide: numbers of an earlier recorder are not reused by this recorder.

@@ -224,6 +224,35 @@ class OverwrittenWaitsTest {
     }
 
     @Test
+    void theAgesInADeadlockAreAsKnownAsThoseBehindAMissingSignal() throws IOException {
+        long axis = overwritten().recording().queues().getFirst().axis();
+        long before = RecordReader.OPENED_BEFORE | RecordReader.OPENED_WITH_WAITS;
+        long unknown = RecordReader.OPENED_AT_UNKNOWN_TIME | RecordReader.OPENED_WITH_WAITS;
+        RecordWords records = new RecordWords();
+        for (long[] words : new long[][] {
+            {1, axis, 0, 0, 0, before, 1, 1, 98, 1, 99, 1}, {2, axis, 0, 7, 0, unknown, 1, 1, 99, 1, 98, 1}
+        }) {
+            records.begin(RecordType.OPEN, 12, 0, 0);
+            for (long word : words) {
+                records.put(word);
+            }
+        }
+        records.begin(RecordType.CALL, 6, 0, 1000);
+        for (long word : new long[] {7, 0, 0, 0, 407_000_000, 0}) {
+            records.put(word);
+        }
+        assertThat(new Explanation(new OperationGraph(recordingOf(records))).problems())
+                .singleElement()
+                .satisfies(each -> {
+                    assertThat(each.kind()).isEqualTo("deadlock");
+                    assertThat(each.age()).isEqualTo(407_000_000);
+                    assertThat(each.calls()).as("of its operations").containsExactly(7L);
+                    assertThat(each.chain().get(0)).contains(", has waited at least ");
+                    assertThat(each.chain().get(1)).contains(", has waited at most 407.000 ms for ");
+                });
+    }
+
+    @Test
     void waitsOfAFileOfVersion3AreNotKnown() throws IOException {
         long axis = overwritten().recording().queues().getFirst().axis();
         RecordWords records = new RecordWords();

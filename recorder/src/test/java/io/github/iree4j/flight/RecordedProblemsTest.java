@@ -63,7 +63,7 @@ class RecordedProblemsTest {
                             "timeline " + upload.id() + " 'upload-finished' at 3",
                             "waiting for the signal: 2 operations");
             assertThat(each.age()).isGreaterThanOrEqualTo(5_000_000_000L);
-            assertThat(each.call()).isZero();
+            assertThat(each.calls()).isEmpty();
             assertThat(each.links()).hasSize(4);
             assertThat(each.links().get(0)).contains("barrier on v0/0");
             assertThat(each.links().get(1)).isEqualTo("timeline " + copied.id() + " at 1");
@@ -109,7 +109,7 @@ class RecordedProblemsTest {
             assertThat(deadlock.summary())
                     .isEqualTo("2 operations wait for each other; waiting for the end of the cycle: 2 operations");
             assertThat(deadlock.age()).isGreaterThanOrEqualTo(2_000_000_000L);
-            assertThat(deadlock.call()).isZero();
+            assertThat(deadlock.calls()).isEmpty();
             assertThat(deadlock.links()).hasSize(5);
             assertThat(deadlock.links().get(0))
                     .contains("barrier on v0/0")
@@ -242,12 +242,14 @@ class RecordedProblemsTest {
         assertThat(problems()).singleElement().satisfies(each -> {
             assertThat(each.kind()).isEqualTo("memory-shortage");
             assertThat(each.summary())
-                    .contains(
-                            "waiting for 32768 bytes of memory: 1 operation;",
-                            "no program with 49152 bytes in 1 block");
+                    .isEqualTo("waiting for 32768 bytes of pool 'large' of device 'v0', limited to 65536 bytes:"
+                            + " 1 operation; memory is held by no program with 49152 bytes in 1 block for 4.000 s");
             assertThat(each.age()).isEqualTo(4_000_000_000L);
             assertThat(each.links()).isEmpty();
-            assertThat(each.chain()).singleElement().asString().contains("alloca on v0/0", "for 32768 bytes");
+            assertThat(each.chain())
+                    .singleElement()
+                    .asString()
+                    .contains("alloca on v0/0", "for 32768 bytes of pool 'large'");
         });
         queue.dealloca(first, null, buffers.getFirst(), 0);
         work.clock.runUntilIdle();

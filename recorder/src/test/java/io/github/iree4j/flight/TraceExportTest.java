@@ -185,6 +185,7 @@ class TraceExportTest {
         String json = json(graphOfCalls());
         assertThat(json)
                 .startsWith("{\"format\":\"iree4j trace 1\",")
+                .containsPattern("\"kind\":\"unsignalled-fence\",[^}]*\"calls\":\\[\\d+],")
                 .containsPattern("\"links\":\\[\"call \\d+ of module.add of program 'add', [^]]*"
                         + "\"timeline \\d+ 'upload \\\\\"finished\\\\\"' at 1\"]");
     }

@@ -117,7 +117,7 @@ class ConsoleCallsTests extends ConsoleTests {
         browser.until("window.ireeConsole.calls.tracks.frame === 0");
         drag(0.02, 0.98);
         assertThat(browser.text("#calls-measure"))
-                .containsPattern("[\\d.]+ .s: \\d+ operations?, all together .* running");
+                .containsPattern("[\\d.]+ .?s: \\d+ operations?, all together .* running");
         browser.click("#calls-zoom");
         assertThat(browser.eval("(() => { const { tracks } = window.ireeConsole.calls;"
                         + " return Math.abs(tracks.to - tracks.from - (tracks.span.to - tracks.span.from)) < 1; })()"))
@@ -256,7 +256,7 @@ class ConsoleCallsTests extends ConsoleTests {
                         })()"""))
                 .isEqualTo("0|0|5 ns quick of 1×1×1, 10.0 % of the time running"
                         + "|30 ns slow of 2×2×3, 60.0 % of the time running, by 2 workers, failed"
-                        + "|quick of 1×1×1: not run|slow of counts in a buffer: not known: records overwritten"
+                        + "|quick of 1×1×1: not run|slow of counts in a buffer: not known: records are missing"
                         + "|element 1 of column 'state' of 'dispatches' is a, not a whole number");
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 /** A condition that keeps, or will keep, work from advancing. */
 public sealed interface Problem
         permits UnsignalledFence,
+                Deadlock,
                 MemoryKnot,
                 SlowConsumer,
                 MemoryShortage,
@@ -19,6 +20,7 @@ public sealed interface Problem
     /** All kinds. */
     List<String> KINDS = List.of(
             "unsignalled-fence",
+            "deadlock",
             "memory-knot",
             "slow-consumer",
             "memory-shortage",

@@ -19,6 +19,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -29,7 +30,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,27 +107,6 @@ public final class ProblemFinder {
     private record Point(long semaphore, long value) {
         static Point of(PendingOperation.Wait wait) {
             return new Point(wait.semaphore(), wait.value());
-        }
-    }
-
-    /** The cause of waiting, directly or through other work. */
-    private static final class Root {
-        private final BitSet first = new BitSet(); // the work waiting directly for the root
-        private final PendingOperation.@Nullable Wait wait;
-        private final String cause;
-        private boolean hasDeadline; // of running calls
-        private long call; // the number of the oldest running call
-        private Duration runs = Duration.ZERO; // the time of this call
-        private String device = ""; // the device of the running calls
-
-        // Reported facts about all work waiting too long for the root.
-        private final List<String> chain = new ArrayList<>();
-        private Duration since = Duration.ZERO;
-        private int count;
-
-        Root(PendingOperation.@Nullable Wait wait, String cause) {
-            this.wait = wait;
-            this.cause = cause;
         }
     }
 
@@ -297,19 +276,14 @@ public final class ProblemFinder {
             lostDevices(problems);
             changedFiles(problems);
             unsignalled.keySet().retainAll(known);
-            Map<String, Root> fences = new LinkedHashMap<>();
-            Stream.concat(unsignalled.values().stream(), knots.stream()).forEach(each -> {
-                PendingOperation.Wait wait = Objects.requireNonNull(each.wait);
-                if (known.contains(Point.of(wait))) {
-                    fences.computeIfAbsent(PendingOperation.nameOf(wait.semaphore(), wait.timeline()), _ -> each)
-                            .first
-                            .or(each.first);
-                }
-            });
-            affected(fences).forEach((subject, root) -> {
+            affected(byTimeline(unsignalled.values(), known)).forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
                 problems.add(new UnsignalledFence(
                         subject, wait.value(), wait.reached(), wait.promised(), root.count, root.chain, root.since));
+            });
+            affected(byTimeline(knots, known)).forEach((subject, root) -> {
+                PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
+                problems.add(new Deadlock(subject, wait.value(), wait.reached(), root.count, root.chain, root.since));
             });
             affected(queues)
                     .forEach((subject, root) ->
@@ -326,6 +300,20 @@ public final class ProblemFinder {
                             root.hasDeadline)));
             leaks(problems);
             return problems;
+        }
+
+        /** Returns the roots with known points by the names of the timelines; of several with the same timeline the first, with the work of all. */
+        private static Map<String, Root> byTimeline(Collection<Root> roots, Set<Point> known) {
+            Map<String, Root> found = new LinkedHashMap<>();
+            for (Root each : roots) {
+                PendingOperation.Wait wait = Objects.requireNonNull(each.wait);
+                if (known.contains(Point.of(wait))) {
+                    found.computeIfAbsent(PendingOperation.nameOf(wait.semaphore(), wait.timeline()), _ -> each)
+                            .first
+                            .or(each.first);
+                }
+            }
+            return found;
         }
 
         /** Returns the first roots for which work has waited too long, together with this work. */

@@ -61,7 +61,7 @@ class HostSignalsTest {
 
     /** Half of the operations are held back; the host signals more than they promise, and the others wait for the promised values. */
     @Test
-    @Timeout(120)
+    @Timeout(60)
     void manyValuesThatTheHostPassesAreReadInTimeThatGrowsWithThem() throws IOException {
         int count = 100_000;
         try (RandomWork work = new RandomWork(SEED, 1 << 20);

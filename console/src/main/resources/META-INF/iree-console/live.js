@@ -60,7 +60,7 @@ export class Live {
     const queues = part("queues", "Queues", `in flight and pending as areas, completed per second as a line, over ${SPAN / 60} minutes`);
     const memory = part("memory", "Memory", "by program over time, and block by block");
     const programs = part("programs", "Programs", "");
-    const functions = part("functions", "Functions", "calls of the last minute, the latest 1,000 at most");
+    const functions = part("functions", "Functions", "calls of the last minute, the latest 1,024 at most");
     const taint = part("taint", "Taint windows", "timelines that were signalled from outside");
     const devices = part("devices", "Devices and workers", "");
     const events = part("events", "Events", "");

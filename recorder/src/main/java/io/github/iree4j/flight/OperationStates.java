@@ -105,9 +105,10 @@ final class OperationStates {
     @Nullable
     RecordedOperation producer(RecordedOperation operation, int index) {
         RecordedOperation found = graph.producer(operation, index);
-        boolean isLater = found != null // the host signalled the awaited value, and the operation is to signal a later one
-                && isReachedAsListed(operation, index) == Known.YES
-                && graph.hasEnded(found) == Known.NO;
+        boolean isLater =
+                found != null // the host signalled the awaited value, and the operation is to signal a later one
+                        && isReachedAsListed(operation, index) == Known.YES
+                        && graph.hasEnded(found) == Known.NO;
         return isLater ? null : found;
     }
 

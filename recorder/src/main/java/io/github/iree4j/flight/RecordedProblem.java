@@ -60,7 +60,8 @@ public record RecordedProblem(
         if (links.size() <= 2 * MOST_LINKS + 1) {
             return links;
         }
-        int last = links.size() - MOST_LINKS - (links.size() % 2); // an operation, since the first links end with a point
+        int last =
+                links.size() - MOST_LINKS - (links.size() % 2); // an operation, since the first links end with a point
         List<String> shortened = new ArrayList<>(links.subList(0, MOST_LINKS));
         shortened.add(RecordedCalls.count((last - MOST_LINKS + 1) / 2, "operation") + " in between");
         shortened.addAll(links.subList(last, links.size()));

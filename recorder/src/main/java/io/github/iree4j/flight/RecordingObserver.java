@@ -6,7 +6,6 @@ import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.Pool;

@@ -195,8 +195,9 @@ class RecordedProblemsTest {
             copied.signal(1);
             assertThat(problems()).singleElement().satisfies(each -> {
                 assertThat(each.summary())
-                        .isEqualTo("nobody in the recording signals timeline %d at 1; waiting for the signal: 2 operations"
-                                .formatted(never.id()));
+                        .isEqualTo(
+                                "nobody in the recording signals timeline %d at 1; waiting for the signal: 2 operations"
+                                        .formatted(never.id()));
                 assertThat(each.links()).hasSize(4);
             });
             never.signal(1);

@@ -136,18 +136,20 @@ final class RecordedCalls {
 
     /** Adds the parts of the time of an operation that has not ended, up to the time of the recording; returns the end. */
     private long underWay(RecordedOperation operation, TreeMap<Long, int[]> changes, long from) {
-        long all = Math.max(0, graph.takenAt() - operation.submittedAt());
+        long submitted = operation.submittedAt();
+        long taken = Math.max(submitted, graph.takenAt());
         OperationStates states = explanation.states();
-        boolean isHeld = states.isHeldForMemory(operation) == Known.YES;
-        FlightEvent last = isHeld ? operation.held : operation.issued;
-        long since = last == null ? 0 : Math.min(all, graph.takenAt() - last.time());
+        boolean wasHeld = operation.held != null
+                && (operation.issued != null || states.isHeldForMemory(operation) == Known.YES);
+        long issued = operation.issued == null ? taken : Math.clamp(operation.issued.time(), submitted, taken);
+        long held = wasHeld ? Math.clamp(operation.held.time(), submitted, issued) : issued;
         boolean isUnknown = states.isWaitingUnknown(operation);
-        long at = change(changes, isUnknown ? Part.UNKNOWN : Part.WAITING, from, all - since);
+        long at = change(changes, isUnknown ? Part.UNKNOWN : Part.WAITING, from, held - submitted);
+        at = change(changes, Part.MEMORY, at, issued - held);
         RecordedQueue queue = graph.queue(operation.axis());
         boolean isQueued =
                 queue != null && queue.stream() && operation.beganAt() == RecordedOperation.NEVER; // else has its turn
-        Part now = isHeld ? Part.MEMORY : isQueued ? Part.QUEUE : Part.RUNNING;
-        return change(changes, now, at, since);
+        return change(changes, isQueued ? Part.QUEUE : Part.RUNNING, at, taken - issued);
     }
 
     private static long change(TreeMap<Long, int[]> changes, Part part, long from, long nanos) {

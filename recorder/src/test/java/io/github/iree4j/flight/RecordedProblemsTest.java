@@ -9,6 +9,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -295,6 +296,27 @@ class RecordedProblemsTest {
     }
 
     /** Its records are the same in both, but for the issue. */
+    @Test
+    void theTimeForWhichAnOperationUnderWayWasHeldIsForMemory() {
+        buffers.add(queue.alloca(null, Fence.at(upload, 1), BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
+        work.clock.runUntilIdle();
+        buffers.add(queue.alloca(null, Fence.at(copied, 1), BufferParams.DEFAULT, MEMORY / 2, 0));
+        work.clock.runUntil(work.clock.now() + 4_000_000_000L);
+        queue.dealloca(null, null, buffers.getFirst(), 0);
+        OperationGraph graph;
+        do {
+            work.clock.runUntil(work.clock.now() + 1);
+            graph = new OperationGraph(recorder.recording());
+        } while (graph.operations().get(1).issued == null);
+        RecordedOperation once = graph.operations().get(1);
+        assertThat(graph.hasEnded(once)).isEqualTo(Known.NO);
+        long[] parts = new RecordedCalls(graph, new Explanation(graph))
+                .call(1, List.of(once))
+                .parts();
+        assertThat(parts[Part.MEMORY.ordinal()]).isGreaterThanOrEqualTo(4_000_000_000L);
+        assertThat(parts[Part.WAITING.ordinal()]).isZero();
+    }
+
     @Test
     void theTimeOfAnOperationWithoutTheRecordOfItsIssueIsNotKnown() {
         buffers.add(queue.alloca(null, Fence.at(upload, 1), BufferParams.DEFAULT, MEMORY / 4 * 3, 0));

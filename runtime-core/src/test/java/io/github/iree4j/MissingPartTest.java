@@ -20,7 +20,8 @@ class MissingPartTest {
         "vulkan:1, iree4j-backend-vulkan",
         "cuda, iree4j-backend-gpu",
         "cuda://0, iree4j-backend-gpu",
-        "hip, iree4j-backend-gpu"
+        "hip, iree4j-backend-gpu",
+        "rocm:0, iree4j-backend-gpu"
     })
     void deviceWithoutDriverIsRefusedWithTheDependencyToAdd(String device, String artifact) {
         assertThatExceptionOfType(IreeException.class)

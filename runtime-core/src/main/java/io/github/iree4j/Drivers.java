@@ -30,8 +30,9 @@ final class Drivers {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
         }
         List<DriverProvider> drivers = all();
-        int sharers =
-                (int) sources.stream().filter(Drivers::hasDefaultLimitOfCpu).count();
+        int sharers = (int) sources.stream()
+                .filter(source -> hasDefaultLimitOfCpu(source, drivers))
+                .count();
         Map<String, Device> own = new LinkedHashMap<>();
         List<DeviceSource> remote = new ArrayList<>();
         try {
@@ -57,13 +58,13 @@ final class Drivers {
     }
 
     private static boolean isRemote(DeviceSource source, List<DriverProvider> drivers) {
-        return drivers.stream()
-                .anyMatch(driver -> driver.isRemote() && driver.name().equals(driverName(scheme(source.uri()))));
+        return drivers.stream().anyMatch(driver -> driver.isRemote() && isNamed(driver, driverName(source.uri())));
     }
 
-    private static boolean hasDefaultLimitOfCpu(DeviceSource source) {
+    private static boolean hasDefaultLimitOfCpu(DeviceSource source, List<DriverProvider> drivers) {
         return source.options().memoryLimit() == 0
-                && driverName(scheme(source.uri())).equals("local");
+                && drivers.stream()
+                        .anyMatch(driver -> driver.name().equals("local") && isNamed(driver, driverName(source.uri())));
     }
 
     private static Device open(
@@ -87,16 +88,17 @@ final class Drivers {
 
     private static Device open(String name, List<DriverProvider> drivers, DeviceOptions options) {
         String wanted = scheme(name);
+        String called = driverName(name);
         String id = name.length() <= wanted.length() + 3 ? wanted : name.substring(wanted.length() + 3);
         for (DriverProvider driver : drivers) {
-            if (driver.name().equals(driverName(wanted))) {
+            if (isNamed(driver, called)) {
                 Availability availability = driver.availability();
                 if (!availability.available()) {
                     throw new IreeException(
                             StatusCode.UNAVAILABLE,
                             "driver '%s' is not available: %s".formatted(driver.name(), availability.reason()));
                 }
-                return driver.open(id.equals(wanted) && id.indexOf(':') < 0 ? driver.name() : id, options);
+                return driver.open(id.equals(wanted) ? driver.name() + wanted.substring(called.length()) : id, options);
             }
         }
         throw new IreeException(
@@ -109,12 +111,14 @@ final class Drivers {
                                 MissingPart.atEnd(List.of(wanted))));
     }
 
-    /** Maps aliases: IREE has two names for the CPU driver, for two ways of scheduling. An id like {@code vulkan:1} begins with the driver. */
-    private static String driverName(String name) {
-        int number = name.indexOf(':');
-        return name.equals("local-task") || name.equals("local-sync")
-                ? "local"
-                : number < 0 ? name : name.substring(0, number);
+    /** The part before {@code ://}, or before the colon of an id like {@code vulkan:1}. */
+    private static String driverName(String uri) {
+        int end = uri.indexOf(':');
+        return end < 0 ? uri : uri.substring(0, end);
+    }
+
+    static boolean isNamed(DriverProvider driver, String name) {
+        return driver.name().equals(name) || driver.aliases().contains(name);
     }
 
     static void close(List<Device> devices) {

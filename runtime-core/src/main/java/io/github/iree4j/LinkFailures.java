@@ -6,7 +6,7 @@ import io.github.iree4j.vm.UnresolvedImport;
 import java.util.List;
 import java.util.Set;
 
-/** Adds a remedy to a link failure. */
+/** Adds a remedy to a link failure, also when an absent optional import is called. */
 final class LinkFailures {
     /** Modules provided by a runtime, of this or another IREE release. */
     private static final Set<String> OF_THE_RUNTIME = Set.of("hal", "hal_inline", "hal_loader", "io_parameters");
@@ -36,5 +36,14 @@ final class LinkFailures {
                     failure);
         }
         return failure;
+    }
+
+    /** The failure of a call, or a failure with a remedy if the call has reached an optional import from a missing part. */
+    static IreeException explainCall(IreeException failure) {
+        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        String part = unresolved == null ? "" : MissingPart.atEnd(List.of(unresolved.module()));
+        return failure.getMessage().contains(part)
+                ? failure
+                : new IreeException(failure.code(), failure.getMessage() + part, failure);
     }
 }

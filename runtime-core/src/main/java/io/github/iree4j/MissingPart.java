@@ -85,7 +85,6 @@ public final class MissingPart {
         if (part.equals(VMVX)) {
             return new Loaders(List.of(), Set.of()).formats().stream().anyMatch(each -> each.startsWith(VMVX));
         }
-        String driver = part.equals("rocm") ? "hip" : part;
-        return Drivers.all().stream().anyMatch(each -> each.name().equals(driver));
+        return Drivers.all().stream().anyMatch(each -> Drivers.isNamed(each, part));
     }
 }

@@ -97,6 +97,7 @@ public final class Program implements AutoCloseable {
                 loaded.overlaps(),
                 loaded.inPlace(),
                 loaded.callListener(),
+                loaded::explained,
                 this::free);
         this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {

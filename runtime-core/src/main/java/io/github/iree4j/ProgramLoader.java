@@ -164,6 +164,12 @@ final class ProgramLoader {
                     : (call, caller) -> listener.begins(call.number(), caller == null ? 0 : caller.number());
         }
 
+        /** A failure of a call, with a remedy if the device or a part of the runtime is missing. */
+        IreeException explained(IreeException failure) {
+            IreeException explained = shared.questions.explainCall(failure);
+            return explained != null ? explained : LinkFailures.explainCall(failure);
+        }
+
         /** Whether the program has functions written in Java, other than the runtime's. */
         boolean hasJava() {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
@@ -213,6 +219,7 @@ final class ProgramLoader {
         private final List<VariantOptions> variants; // without modules: module bytes are not retained
         private final @Nullable VariantListener variantListener;
         private final @Nullable CallListener callListener;
+        private final DeviceQuestions questions;
         private final FilesInPlace inPlace;
         private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
@@ -222,10 +229,12 @@ final class ProgramLoader {
                 List<VmModule> linked,
                 List<VmModule> modules,
                 ProgramOptions options,
+                DeviceQuestions questions,
                 FilesInPlace inPlace,
                 List<AutoCloseable> owned,
                 List<String> warnings,
                 Map<VmFunction, Signature> signatures) {
+            this.questions = questions;
             this.inPlace = inPlace;
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
@@ -295,7 +304,9 @@ final class ProgramLoader {
             requireUnchanged(context, inPlace::requireUnchangedSinceAdded);
             inPlace.loaded();
             return new Loaded(
-                    context, new Shared(linked, modules, options, inPlace, owned, warnings, signatures), operations);
+                    context,
+                    new Shared(linked, modules, options, questions, inPlace, owned, warnings, signatures),
+                    operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;

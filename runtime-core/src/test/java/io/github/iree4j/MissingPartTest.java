@@ -20,7 +20,8 @@ class MissingPartTest {
         "vulkan:1, iree4j-backend-vulkan",
         "cuda, iree4j-backend-gpu",
         "cuda://0, iree4j-backend-gpu",
-        "hip, iree4j-backend-gpu"
+        "hip, iree4j-backend-gpu",
+        "rocm:0, iree4j-backend-gpu"
     })
     void deviceWithoutDriverIsRefusedWithTheDependencyToAdd(String device, String artifact) {
         assertThatExceptionOfType(IreeException.class)
@@ -65,6 +66,59 @@ class MissingPartTest {
                                     .build())
                             .close())
                     .withMessageContaining("; add the dependency io.github.iree4j:iree4j-vmvx");
+        }
+    }
+
+    /** Programs of 2023 select their code while being loaded, and first miss it in a call. */
+    @ParameterizedTest
+    @CsvSource({
+        "20231004.665/vmvx/add.vmfb, vmvx-bytecode-fb, iree4j-vmvx",
+        "20231004.665/cuda/add.vmfb, cuda-nvptx-fb, iree4j-backend-gpu",
+        "20230404.479/cuda/add.vmfb, cuda-nvptx-fb, iree4j-backend-gpu"
+    })
+    void callOfAnOldProgramThatNeedsAPartIsRefusedWithTheDependencyToAdd(
+            String module, String format, String artifact) {
+        float[] four = {1, 2, 3, 4};
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file(module))) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("add").invoke(four, four))
+                    .withMessageStartingWith("program wants executables of format " + format)
+                    .withMessageContaining("; add the dependency io.github.iree4j:" + artifact)
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
+        }
+    }
+
+    @Test
+    void callThatReachesAnOptionalImportFromAPartIsRefusedWithTheDependencyToAdd() {
+        byte[] module = VmAssembler.assemble("""
+                vm.module @inline version 0
+                vm.import optional @vmvx.fill.2d.x32 cconv "0i_v"
+                vm.import optional @other.fill cconv "0i_v"
+                vm.export @main
+                vm.export @foreign
+                vm.func @main(%i0: i32) -> () {
+                ^bb0:
+                  vm.call @vmvx.fill.2d.x32(%i0)
+                  vm.return
+                }
+                vm.func @foreign(%i0: i32) -> () {
+                ^bb0:
+                  vm.call @other.fill(%i0)
+                  vm.return
+                }
+                """);
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(
+                        ProgramOptions.builder().module("inline", module).build())) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("main").invoke(1))
+                    .withMessageStartingWith("optional import 'vmvx.fill.2d.x32'")
+                    .withMessageEndingWith("; add the dependency io.github.iree4j:iree4j-vmvx");
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("foreign").invoke(1))
+                    .withMessageStartingWith("optional import 'other.fill'")
+                    .satisfies(e -> assertThat(e.getMessage()).doesNotContain("dependency"));
         }
     }
 

@@ -127,7 +127,7 @@ final class ProgramCall {
             IreeException givenUp = program.givenUp();
             throw givenUp != null && e.code() == StatusCode.CANCELLED
                     ? new IreeException(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
-                    : e;
+                    : program.explained(e);
         } finally {
             if (program.overlaps()) {
                 program.inTurn(null);

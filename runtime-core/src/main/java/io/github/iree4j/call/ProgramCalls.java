@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of a program: turns, calls in progress, and the end of calls. Safe from any thread. */
@@ -36,6 +37,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     private final boolean overlaps;
     private final FilesInPlace inPlace;
     private final @Nullable BiConsumer<MemoryHolder, @Nullable MemoryHolder> listener;
+    private final UnaryOperator<IreeException> explanation;
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
@@ -60,6 +62,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      * @param inPlace the files that the program's code uses in place: a call fails if such a file is changed during the
      *     call
      * @param listener notified of each beginning call, and of the call making this call; or null
+     * @param explanation adds a remedy to a failure of the program's code, or returns the failure itself
      * @param freeing runs once, when the program is closed and no call is left
      */
     public ProgramCalls(
@@ -72,6 +75,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             boolean overlaps,
             FilesInPlace inPlace,
             @Nullable BiConsumer<MemoryHolder, @Nullable MemoryHolder> listener,
+            UnaryOperator<IreeException> explanation,
             Runnable freeing) {
         this.name = name;
         this.context = context;
@@ -82,6 +86,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         this.overlaps = overlaps;
         this.inPlace = inPlace;
         this.listener = listener;
+        this.explanation = explanation;
         this.freeing = freeing;
         this.held = new HeldOrders("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
@@ -190,6 +195,11 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     @Nullable
     IreeException givenUp() {
         return end.cause();
+    }
+
+    /** A failure of the program's code, with a remedy if there is one. */
+    IreeException explained(IreeException failure) {
+        return explanation.apply(failure);
     }
 
     /** The reason for which a call waiting to be admitted must not continue. */

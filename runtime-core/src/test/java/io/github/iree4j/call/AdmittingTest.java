@@ -42,6 +42,7 @@ class AdmittingTest {
                     false,
                     new FilesInPlace(_ -> Runnable::run, _ -> Runnable::run, Runnable::run),
                     null,
+                    failure -> failure,
                     () -> {});
             Admitting first = admitting(program);
             Admitting second = admitting(program);

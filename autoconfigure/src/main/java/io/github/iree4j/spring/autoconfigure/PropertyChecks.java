@@ -253,26 +253,25 @@ final class PropertyChecks {
         }
     }
 
-    /** Checks the driver of a device. Names of drivers end at a colon: {@code vulkan://id}, {@code vulkan:1}; IREE has two for the CPU. */
+    /** Checks the driver of a device. Names of drivers end at a colon: {@code vulkan://id}, {@code vulkan:1}. */
     private void driver(String property, Object value, String uri) {
         int end = uri.indexOf(':');
         String wanted = end < 0 ? uri : uri.substring(0, end);
-        String name = wanted.equals("local-task") || wanted.equals("local-sync") ? "local" : wanted;
         List<DriverProvider> drivers = IreeRuntime.drivers();
         for (DriverProvider driver : drivers) {
-            if (driver.name().equals(name)) {
+            if (driver.name().equals(wanted) || driver.aliases().contains(wanted)) {
                 Availability availability = driver.availability();
                 if (!availability.available()) {
                     throw invalid(
                             property,
                             value,
                             "Driver '%s' is not available: %s. Drivers here: %s."
-                                    .formatted(name, availability.reason(), describe(drivers)));
+                                    .formatted(driver.name(), availability.reason(), describe(drivers)));
                 }
                 return;
             }
         }
-        String part = MissingPart.remedy(List.of(name));
+        String part = MissingPart.remedy(List.of(wanted));
         throw invalid(
                 property,
                 value,

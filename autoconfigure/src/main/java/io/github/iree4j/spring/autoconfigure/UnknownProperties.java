@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -20,6 +21,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -27,8 +30,8 @@ import org.springframework.core.env.StandardEnvironment;
 /**
  * Warns of nonexistent properties below {@code iree}, such as misspelled properties, which Spring Boot ignores.
  * Existing properties are in the configuration metadata of the class path. System properties are examined below
- * {@code iree.modules} only, because some of the runtime and of IREE itself share the prefix {@code iree}; environment
- * variables are not examined, because a variable does not tell the dashes of a name from the dots.
+ * {@code iree.modules} only, because some of the runtime and of IREE itself share the prefix {@code iree}, and so are
+ * environment variables, by {@link UnknownVariables}.
  */
 final class UnknownProperties {
 
@@ -47,7 +50,7 @@ final class UnknownProperties {
      * @param elements the parts of the name without dashes
      * @param open whether arbitrary parts may follow, as in a map of texts
      */
-    private record Known(String name, List<String> elements, boolean open) {
+    record Known(String name, List<String> elements, boolean open) {
         boolean matches(ConfigurationPropertyName given) {
             int count = given.getNumberOfElements();
             return (open ? count >= elements.size() : count == elements.size()) && distance(given, 0) == 0;
@@ -64,7 +67,7 @@ final class UnknownProperties {
             return distance;
         }
 
-        private static int distance(String a, String b) {
+        static int distance(String a, String b) {
             int[] row = new int[b.length() + 1];
             for (int i = 0; i <= a.length(); i++) {
                 int diagonal = i;
@@ -170,11 +173,44 @@ final class UnknownProperties {
     void warn(Environment environment, Map<String, IreeProperties.Module> modules) {
         Map<ConfigurationPropertyName, String> unknown = unknown(environment);
         unknown.values().forEach(log::warn);
+        warnOfVariables(environment, modules);
         for (ConfigurationPropertyName name : unknown.keySet()) {
             if (MODULES.isAncestorOf(name)) {
                 requireKnown(name, modules);
             }
         }
+    }
+
+    private void warnOfVariables(Environment environment, Map<String, IreeProperties.Module> modules) {
+        List<String> variables = variables(environment);
+        List<Known> known = variables.isEmpty() ? List.of() : known();
+        if (known.isEmpty()) {
+            return;
+        }
+        UnknownVariables unknown = new UnknownVariables(known, modules.keySet());
+        List<UnknownVariables.Unknown> found = variables.stream()
+                .flatMap(each -> unknown.examine(each).stream())
+                .toList();
+        found.forEach(each -> log.warn(each.problem()));
+        for (UnknownVariables.Unknown each : found) {
+            if (each.absent() != null) {
+                throw ModuleLocationMissingException.of(each.absent());
+            }
+        }
+    }
+
+    /** Returns the names of environment variables that may be properties of modules. */
+    private static List<String> variables(Environment environment) {
+        return environment instanceof ConfigurableEnvironment configurable
+                        && configurable
+                                        .getPropertySources()
+                                        .get(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME)
+                                instanceof EnumerablePropertySource<?> variables
+                ? Stream.of(variables.getPropertyNames())
+                        .filter(UnknownVariables::isBelowModules)
+                        .sorted()
+                        .toList()
+                : List.of();
     }
 
     private static void requireKnown(ConfigurationPropertyName name, Map<String, IreeProperties.Module> modules) {

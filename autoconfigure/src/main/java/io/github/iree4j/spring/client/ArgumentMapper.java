@@ -22,10 +22,14 @@ interface ArgumentMapper {
 
     /** Returns the mapper of an argument type; throws IllegalArgumentException for an unsupported type. */
     static ArgumentMapper of(Type type) {
+        return of(type, List.of());
+    }
+
+    private static ArgumentMapper of(Type type, List<Class<?>> within) {
         Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(
                 ResolvableType.forType(type).toClass());
         if (raw.isRecord() && raw != CallOptions.class) {
-            return ofRecord(raw);
+            return ofRecord(raw, within);
         }
         if (raw == CallOptions.class
                 || raw == Tensor.class
@@ -54,13 +58,20 @@ interface ArgumentMapper {
         return count;
     }
 
-    private static ArgumentMapper ofRecord(Class<?> type) {
+    private static ArgumentMapper ofRecord(Class<?> type, List<Class<?>> within) {
+        if (within.contains(type)) {
+            throw new IllegalArgumentException(
+                    "record '%s' has itself as a component of record '%s', and would be inputs without end"
+                            .formatted(type.getName(), within.getLast().getName()));
+        }
+        List<Class<?>> enclosing = new ArrayList<>(within);
+        enclosing.add(type);
         List<Method> accessors = new ArrayList<>();
         List<ArgumentMapper> mappers = new ArrayList<>();
         for (RecordComponent component : type.getRecordComponents()) {
             ReflectionUtils.makeAccessible(component.getAccessor());
             accessors.add(component.getAccessor());
-            mappers.add(of(component.getGenericType()));
+            mappers.add(of(component.getGenericType(), enclosing));
         }
         return (@Nullable Object value, List<@Nullable Object> inputs) -> {
             if (value == null) {

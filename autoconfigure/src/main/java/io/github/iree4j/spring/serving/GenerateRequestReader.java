@@ -49,26 +49,32 @@ final class GenerateRequestReader {
         long most = body.remaining();
         try (RequestInputs inputs = new RequestInputs(served.function().program(), arguments);
                 JsonParser json = InferenceRequestReader.JSON.createParser(ObjectReadContext.empty(), body)) {
-            InferenceRequestReader.expect(json.nextToken(), JsonToken.START_OBJECT, "the request");
-            while (json.nextToken() != JsonToken.END_OBJECT) {
-                String member = InferenceRequestReader.member(json, "the request");
-                json.nextToken();
-                if (inputs.names().contains(member)) {
-                    readInput(json, inputs, inputs.indexOf(member), member);
-                } else if (member.equals("id") && json.currentToken() == JsonToken.VALUE_STRING) {
-                    id = json.getString();
-                } else if (member.equals("parameters") && json.currentToken() == JsonToken.START_OBJECT) {
-                    readParameters(json);
-                } else {
-                    json.skipChildren();
-                }
-            }
-            if (json.nextToken() != null) {
-                throw InferenceRequest.invalid("unexpected data after the JSON of the request");
+            try {
+                read(json, inputs);
+            } catch (StreamReadException e) {
+                throw InferenceRequestReader.explained(e, json, most - body.remaining());
             }
             return new InferenceRequest(id, inputs.take(), Map.of(), false, timeout);
-        } catch (StreamReadException e) {
-            throw InferenceRequestReader.explained(e, most - body.remaining());
+        }
+    }
+
+    private void read(JsonParser json, RequestInputs inputs) throws IOException {
+        InferenceRequestReader.expect(json.nextToken(), JsonToken.START_OBJECT, "the request");
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String member = InferenceRequestReader.member(json, "the request");
+            json.nextToken();
+            if (inputs.names().contains(member)) {
+                readInput(json, inputs, inputs.indexOf(member), member);
+            } else if (member.equals("id") && json.currentToken() == JsonToken.VALUE_STRING) {
+                id = json.getString();
+            } else if (member.equals("parameters") && json.currentToken() == JsonToken.START_OBJECT) {
+                readParameters(json);
+            } else {
+                json.skipChildren();
+            }
+        }
+        if (json.nextToken() != null) {
+            throw InferenceRequest.invalid("unexpected data after the JSON of the request");
         }
     }
 

@@ -7,12 +7,14 @@ import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.io.Writer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -61,6 +63,10 @@ final class InferenceRequestReader {
                     .maxNameLength(1024)
                     .build())
             .build();
+
+    /** The parser's messages for a literal and a number that end early, or are wrong. */
+    private static final Pattern CUT = Pattern.compile(
+            "Unrecognized token '(t|tr|tru|f|fa|fal|fals|n|nu|nul)'|Unexpected character \\('\\.'.*Decimal point");
 
     private final RequestInputs tensors;
     private final LimitedBody body;
@@ -115,7 +121,7 @@ final class InferenceRequestReader {
         try (tensors) {
             if (headerLength == null) {
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), body)) {
-                    readObject(json);
+                    readObject(json, most);
                 }
                 if (!behind.isEmpty()) {
                     throw InferenceRequest.invalid(
@@ -125,7 +131,7 @@ final class InferenceRequestReader {
             } else {
                 byte[] header = header(headerLength);
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), header)) {
-                    readObject(json);
+                    readObject(json, most);
                 }
                 readBehind();
             }
@@ -133,18 +139,20 @@ final class InferenceRequestReader {
                 throw InferenceRequest.invalid("'inputs' is missing; it must name %s".formatted(tensors.names()));
             }
             return new InferenceRequest(id, tensors.take(), outputs, binaryOutput, timeout);
-        } catch (StreamReadException e) {
-            throw explained(e, headerLength == null ? most - body.remaining() : headerLength);
         }
     }
 
     /**
-     * Explains a failure of the parser if the JSON ends early: the parser counts characters only.
+     * Explains a failure of the parser if the JSON ends early: the parser counts characters only, and reports
+     * the beginning of a literal, or a decimal point without a digit, like text that is not JSON.
      *
+     * @param json the parser, still open
      * @param read the number of bytes of JSON that were read
      */
-    static RuntimeException explained(StreamReadException failure, long read) {
-        return failure.getOriginalMessage().startsWith("Unexpected end-of-input") // with a type in some cases only
+    static RuntimeException explained(StreamReadException failure, JsonParser json, long read) {
+        String message = failure.getOriginalMessage();
+        return message.startsWith("Unexpected end-of-input") // with a type in some cases only
+                        || CUT.matcher(message).lookingAt() && json.releaseBuffered(Writer.nullWriter()) == 0
                 ? InferenceRequest.invalid("the JSON of the body ends early, at byte %d".formatted(read))
                 : failure;
     }
@@ -174,6 +182,14 @@ final class InferenceRequestReader {
     }
 
     // The request.
+
+    private void readObject(JsonParser json, long most) throws IOException {
+        try {
+            readObject(json);
+        } catch (StreamReadException e) {
+            throw explained(e, json, most - body.remaining());
+        }
+    }
 
     private void readObject(JsonParser json) throws IOException {
         expect(json.nextToken(), JsonToken.START_OBJECT, "the request");

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.IreeRuntime;
@@ -10,6 +11,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.CallTimeouts;
+import io.github.iree4j.spring.FakeCuda;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
@@ -215,6 +217,13 @@ class InvalidPropertiesTests {
                 "iree.modules.adder.location=" + TestModules.adder(directory),
                 "iree.devices.other.uri=local",
                 property + "=" + device);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocm", "rocm:1", "rocm://0"})
+    void theFormerNameOfHipMeansTheDriverOfHip(String uri) {
+        assumeFalse(FakeCuda.driver("hip").availability().available(), "HIP is here");
+        assertInvalid("iree.devices.gpu.uri", "Driver 'hip' is not available: ", "iree.devices.gpu.uri=" + uri);
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +75,53 @@ class IreeClientChecksTests {
     @IreeClient("adder")
     interface Pair {
         CompletableFuture<Two> add(int a, int b);
+    }
+
+    record Node(int value, Node next) {}
+
+    record Left(Right right) {}
+
+    record Right(Left left) {}
+
+    record Listed(int value, List<Listed> next) {}
+
+    record Possible(int value, Optional<Possible> next) {}
+
+    record Bounded<T extends Bounded<T>>(T next) {}
+
+    @IreeClient("adder")
+    interface Recursive {
+        int add(Node nodes);
+    }
+
+    @IreeClient("adder")
+    interface Mutual {
+        int add(int a, Left left);
+    }
+
+    @IreeClient("adder")
+    interface OfLists {
+        int add(Listed nodes);
+    }
+
+    @IreeClient("adder")
+    interface OfOptionals {
+        int add(Possible nodes);
+    }
+
+    @IreeClient("adder")
+    interface OfBounds {
+        int add(Bounded<?> nodes);
+    }
+
+    @IreeClient("adder")
+    interface RecursiveResult {
+        Node add(int a, int b);
+    }
+
+    @IreeClient("adder")
+    interface ListedResult {
+        CompletableFuture<Listed> add(int a, int b);
     }
 
     @IreeClient("adder")
@@ -150,6 +198,35 @@ class IreeClientChecksTests {
                         method.formatted("add", "Soon")
                                 + "cannot be mapped to a function: 'soon' is not a valid duration"),
                 List.of(Configured.class, "Could not resolve placeholder 'own.function'"));
+    }
+
+    static List<List<Object>> recursions() {
+        String within = IreeClientChecksTests.class.getName() + "$";
+        String itself = "record '" + within + "%s' has itself as a component of record '" + within + "%s'";
+        return List.of(
+                List.of(Recursive.class, itself.formatted("Node", "Node")),
+                List.of(Mutual.class, itself.formatted("Left", "Right")),
+                List.of(OfBounds.class, itself.formatted("Bounded", "Bounded")),
+                List.of(OfLists.class, "an argument of type java.util.List<%sListed> is not".formatted(within)),
+                List.of(
+                        OfOptionals.class,
+                        "an argument of type java.util.Optional<%sPossible> is not".formatted(within)),
+                List.of(RecursiveResult.class, "a result of type %sNode is not".formatted(within)),
+                List.of(ListedResult.class, "a result of type java.util.List<%sListed> is not".formatted(within)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("recursions")
+    void aClientWithARecordOfItselfIsRefusedByNameOfMethodAndRecord(List<Object> recursion) throws Exception {
+        Class<?> client = (Class<?>) recursion.getFirst();
+        runner(client)
+                .run(context -> assertThatException()
+                        .isThrownBy(() -> context.getBean(client))
+                        .havingCause()
+                        .isInstanceOf(IreeClientException.class)
+                        .withMessageStartingWith("method 'add' of @IreeClient '%s' cannot be mapped to a function: "
+                                .formatted(client.getName()))
+                        .withMessageContaining((String) recursion.getLast()));
     }
 
     @ParameterizedTest

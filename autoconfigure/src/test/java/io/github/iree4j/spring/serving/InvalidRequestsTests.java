@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that are no inferences, by fault of the client: the answer names the fault, and nothing stays open. */
 class InvalidRequestsTests extends OpenInferenceServer {
@@ -93,6 +94,28 @@ class InvalidRequestsTests extends OpenInferenceServer {
                 assertThat(error(shortHeader)).isEqualTo(expected);
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "false", "null", "-12.5e+3"})
+    void jsonThatEndsInsideALiteralOrANumberIsReportedWithItsEnd(String value) throws Exception {
+        for (int end = 1; end <= value.length(); end++) {
+            String cut = "{\"other\": " + value.substring(0, end);
+            String expected = "the JSON of the body ends early, at byte " + cut.length();
+            assertThat(error(post("/models/add/infer", cut))).isEqualTo(expected);
+            HttpResponse<byte[]> shortHeader = send(to("/models/add/infer")
+                    .header("Inference-Header-Content-Length", Integer.toString(cut.length()))
+                    .POST(BodyPublishers.ofString(cut + "}")));
+            assertThat(error(shortHeader)).isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tru ", "tru}", "nul, \"nul", "12.}", "12.]", "12e}", "-}", "nil", "truth"})
+    void aWrongLiteralOrNumberIsNoEarlyEnd(String value) throws Exception {
+        HttpResponse<byte[]> response = post("/models/add/infer", "{\"other\": " + value);
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(error(response)).startsWith("the body is not JSON (line 1, column");
     }
 
     @ParameterizedTest

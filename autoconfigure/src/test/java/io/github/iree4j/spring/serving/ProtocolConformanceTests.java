@@ -241,6 +241,7 @@ class ProtocolConformanceTests {
                 "values      | {\"a\": \"text\", \"b\": 1}  | cannot have 1 elements",
                 "values.text | []                        | the request must be an object",
                 "values.text | {\"text_input\": \"a\"      | the JSON of the body ends early, at byte 18",
+                "values.text | {\"text_input\": tru      | the JSON of the body ends early, at byte 18",
             })
     void faultyGenerationsAreRejected(String model, String body, String message) throws Exception {
         for (String path : List.of("/generate", "/generate_stream")) {

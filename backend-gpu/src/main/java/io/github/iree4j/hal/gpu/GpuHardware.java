@@ -4,6 +4,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.hal.stream.DriverLimits;
 import io.github.iree4j.hal.stream.DriverMemory;
 import io.github.iree4j.hal.stream.DriverTimeline;
@@ -459,6 +460,12 @@ final class GpuHardware implements StreamDriver {
     @Override
     public List<String> formats() {
         return List.of(device.api().kind() == GpuKind.CUDA ? GpuExecutableFile.CUDA : GpuExecutableFile.HIP);
+    }
+
+    /** Programs of earlier releases of IREE name the driver so. */
+    @Override
+    public boolean isNamed(String pattern) {
+        return device.api().kind() == GpuKind.HIP && DevicePattern.matches(pattern, HipDriverProvider.FORMER_NAME);
     }
 
     @Override

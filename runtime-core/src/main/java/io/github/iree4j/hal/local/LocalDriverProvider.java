@@ -14,8 +14,8 @@ import java.util.List;
 public final class LocalDriverProvider implements DriverProvider {
     private static final String NAME = "local";
 
-    /** Names by which programs may refer to a CPU device; IREE's own runtime has a driver for each way of running the device. */
-    private static final List<String> IDENTIFIERS = List.of(NAME, "local-sync", "local-task");
+    /** IREE's own runtime has a driver for each way of running the device. */
+    private static final List<String> ALIASES = List.of("local-sync", "local-task");
 
     /** Creates a provider for the service loader. */
     public LocalDriverProvider() {}
@@ -23,6 +23,11 @@ public final class LocalDriverProvider implements DriverProvider {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public List<String> aliases() {
+        return ALIASES;
     }
 
     @Override
@@ -42,7 +47,7 @@ public final class LocalDriverProvider implements DriverProvider {
 
     @Override
     public Device open(String deviceId, DeviceOptions options) {
-        if (!IDENTIFIERS.contains(deviceId)) {
+        if (!deviceId.equals(NAME) && !ALIASES.contains(deviceId)) {
             throw new IreeException(
                     StatusCode.NOT_FOUND, "driver 'local' has no device '" + deviceId + "'; it has: " + NAME);
         }
@@ -51,6 +56,7 @@ public final class LocalDriverProvider implements DriverProvider {
 
     /** Returns whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */
     static boolean matches(String pattern) {
-        return IDENTIFIERS.stream().anyMatch(identifier -> DevicePattern.matches(pattern, identifier));
+        return DevicePattern.matches(pattern, NAME)
+                || ALIASES.stream().anyMatch(alias -> DevicePattern.matches(pattern, alias));
     }
 }

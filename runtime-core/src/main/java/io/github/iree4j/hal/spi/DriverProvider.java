@@ -16,6 +16,15 @@ public interface DriverProvider {
     String name();
 
     /**
+     * Returns other names of the driver in properties and on the command line, such as names in other releases of IREE.
+     *
+     * @return none unless overridden
+     */
+    default List<String> aliases() {
+        return List.of();
+    }
+
+    /**
      * Returns whether the driver works on this machine. Probed once, at the first call.
      *
      * @return the availability, with the reason for an unavailable driver

@@ -6,6 +6,7 @@ import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.MemoryBudget;
+import io.github.iree4j.vm.UnresolvedImport;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import io.github.iree4j.vm.VmCallable;
@@ -15,6 +16,7 @@ import io.github.iree4j.vm.VmModuleState;
 import io.github.iree4j.vm.VmType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The state of a bytecode module in a context: globals and bound imports. Retains the module. */
@@ -97,13 +99,21 @@ final class BytecodeState implements VmModuleState {
     LinkedImport linked(int ordinal) {
         LinkedImport linked = imports[ordinal];
         if (linked == null) {
-            VmImport missing = module.imports().get(ordinal);
-            throw new IreeException(
-                    StatusCode.NOT_FOUND,
-                    "optional import '%s' with convention '%s' was not found when module '%s' was linked"
-                            .formatted(missing.fullName(), missing.callingConvention(), module.name()));
+            throw missing(module.imports().get(ordinal));
         }
         return linked;
+    }
+
+    private IreeException missing(VmImport wanted) {
+        boolean moduleIsThere = IntStream.range(0, imports.length)
+                .anyMatch(i ->
+                        imports[i] != null && module.imports().get(i).module().equals(wanted.module()));
+        return new IreeException(
+                StatusCode.NOT_FOUND,
+                "optional import '%s' with convention '%s' was not found when module '%s' was linked"
+                        .formatted(wanted.fullName(), wanted.callingConvention(), module.name()),
+                null,
+                new UnresolvedImport(module.name(), wanted.module(), moduleIsThere));
     }
 
     /** The entry of an export called from outside. */

@@ -139,8 +139,8 @@ final class RecordedCalls {
         long submitted = operation.submittedAt();
         long taken = Math.max(submitted, graph.takenAt());
         OperationStates states = explanation.states();
-        boolean wasHeld = operation.held != null
-                && (operation.issued != null || states.isHeldForMemory(operation) == Known.YES);
+        boolean wasHeld =
+                operation.held != null && (operation.issued != null || states.isHeldForMemory(operation) == Known.YES);
         long issued = operation.issued == null ? taken : Math.clamp(operation.issued.time(), submitted, taken);
         long held = wasHeld ? Math.clamp(operation.held.time(), submitted, issued) : issued;
         boolean isUnknown = states.isWaitingUnknown(operation);

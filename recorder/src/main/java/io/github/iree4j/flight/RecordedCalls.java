@@ -139,10 +139,10 @@ final class RecordedCalls {
         long submitted = operation.submittedAt();
         long taken = Math.max(submitted, graph.takenAt());
         OperationStates states = explanation.states();
-        boolean wasHeld =
-                operation.held != null && (operation.issued != null || states.isHeldForMemory(operation) == Known.YES);
+        FlightEvent.Held hold =
+                operation.issued != null || states.isHeldForMemory(operation) == Known.YES ? operation.held : null;
         long issued = operation.issued == null ? taken : Math.clamp(operation.issued.time(), submitted, taken);
-        long held = wasHeld ? Math.clamp(operation.held.time(), submitted, issued) : issued;
+        long held = hold == null ? issued : Math.clamp(hold.time(), submitted, issued);
         boolean isUnknown = states.isWaitingUnknown(operation);
         long at = change(changes, isUnknown ? Part.UNKNOWN : Part.WAITING, from, held - submitted);
         at = change(changes, Part.MEMORY, at, issued - held);

@@ -2,16 +2,15 @@ package io.github.iree4j.async;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
@@ -76,7 +75,7 @@ public class JointSignalsLincheckTest {
 
     @Test
     void jointSignalsAreLinearizableUnderModelChecking() {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(2, 30))
                 .invocationsPerIteration(1_000)
                 .threads(2)
@@ -86,7 +85,7 @@ public class JointSignalsLincheckTest {
 
     @Test
     void jointSignalsAreLinearizableUnderStress() {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)

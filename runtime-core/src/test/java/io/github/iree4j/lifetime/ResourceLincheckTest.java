@@ -2,10 +2,9 @@ package io.github.iree4j.lifetime;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import io.github.iree4j.status.IreeException;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -54,7 +53,7 @@ public class ResourceLincheckTest {
 
     @Test
     void countingIsLinearizableUnderModelChecking() {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(2, 30))
                 .invocationsPerIteration(1_000)
                 .threads(2)
@@ -64,7 +63,7 @@ public class ResourceLincheckTest {
 
     @Test
     void countingIsLinearizableUnderStress() {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(2)

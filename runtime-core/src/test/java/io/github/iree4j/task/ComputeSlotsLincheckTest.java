@@ -2,11 +2,10 @@ package io.github.iree4j.task;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /** TASK-10: reserving and freeing slots is linearizable and non-blocking. */
@@ -32,7 +31,7 @@ public class ComputeSlotsLincheckTest {
 
     @Test
     void slotsAreASetUnderModelChecking() {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(2)
@@ -43,7 +42,7 @@ public class ComputeSlotsLincheckTest {
 
     @Test
     void slotsAreASetUnderStress() {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)

@@ -2,13 +2,12 @@ package io.github.iree4j.task;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -113,7 +112,7 @@ public class ProcessListLincheckTest {
 
     @Test
     void listsAreQueuesUnderModelChecking() {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(2)
@@ -125,7 +124,7 @@ public class ProcessListLincheckTest {
 
     @Test
     void listsAreQueuesUnderStress() {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)

@@ -2,12 +2,11 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
 import org.junit.jupiter.api.Test;
@@ -58,7 +57,7 @@ public class CommandRingLincheckTest {
 
     @Test
     void acceptedIsTakenOnceUnderModelChecking() {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(2)
@@ -70,7 +69,7 @@ public class CommandRingLincheckTest {
 
     @Test
     void acceptedIsTakenOnceUnderStress() {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)

@@ -2,13 +2,12 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -49,7 +48,7 @@ public class ReadyListLincheckTest {
 
     @Test
     void theListIsAQueueUnderModelChecking() {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(3)
@@ -60,7 +59,7 @@ public class ReadyListLincheckTest {
 
     @Test
     void theListIsAQueueUnderStress() {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Lincheck;
+import io.github.iree4j.LincheckOptions;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -18,9 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -207,7 +206,7 @@ public class QueueSchedulerLincheckTest {
     @ParameterizedTest
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderModelChecking(Class<?> queue) {
-        new ModelCheckingOptions()
+        LincheckOptions.modelChecking()
                 .iterations(Effort.rounds(1, 10))
                 .invocationsPerIteration(400)
                 .threads(2)
@@ -218,7 +217,7 @@ public class QueueSchedulerLincheckTest {
     @ParameterizedTest
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderStress(Class<?> queue) {
-        new StressOptions()
+        LincheckOptions.stress()
                 .iterations(Effort.rounds(1, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)

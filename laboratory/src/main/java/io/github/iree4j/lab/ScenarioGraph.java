@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /** The dependencies given by the scenario alone: an operation follows the operations signalling the awaited values. */
@@ -18,8 +17,8 @@ final class ScenarioGraph {
     private final List<Operation> operations;
     private final Map<String, TreeMap<Long, Integer>> signallers; // by semaphore and value
     private final int[][] producers; // of each operation
-    private final int[] order; // topological; of the ready operations the first defined is first
-    private final BitSet[] before; // all predecessors of an operation, without the operation
+    private final int[] order;
+    private final PartialOrder before;
 
     private ScenarioGraph(List<Operation> operations) {
         this.operations = operations;
@@ -28,15 +27,10 @@ final class ScenarioGraph {
         for (int i = 0; i < producers.length; i++) {
             producers[i] = producersOf(operations.get(i));
         }
-        this.order = sort();
-        this.before = new BitSet[producers.length];
-        for (int each : order) {
-            BitSet all = new BitSet();
-            for (int producer : producers[each]) {
-                all.set(producer);
-                all.or(before[producer]);
-            }
-            before[each] = all;
+        this.before = new PartialOrder(producers);
+        this.order = before.sorted();
+        if (order.length < producers.length) {
+            throw invalid("operations wait for one another: " + cycle());
         }
     }
 
@@ -83,50 +77,17 @@ final class ScenarioGraph {
                 Objects.requireNonNull(signallers.get(semaphore), semaphore).get(value), semaphore);
     }
 
-    private int[] sort() {
-        int[] missing = new int[producers.length];
-        List<List<Integer>> consumers = new ArrayList<>();
-        for (int i = 0; i < producers.length; i++) {
-            consumers.add(new ArrayList<>(0));
-        }
-        PriorityQueue<Integer> ready = new PriorityQueue<>();
-        for (int i = 0; i < producers.length; i++) {
-            missing[i] = producers[i].length;
-            for (int producer : producers[i]) {
-                consumers.get(producer).add(i);
-            }
-            if (missing[i] == 0) {
-                ready.add(i);
-            }
-        }
-        int[] sorted = new int[producers.length];
-        int count = 0;
-        while (!ready.isEmpty()) {
-            int next = ready.remove();
-            sorted[count++] = next;
-            for (int consumer : consumers.get(next)) {
-                if (--missing[consumer] == 0) {
-                    ready.add(consumer);
-                }
-            }
-        }
-        if (count < sorted.length) {
-            throw invalid("operations wait for one another: " + cycle(missing));
-        }
-        return sorted;
-    }
-
     /** Names a cycle, or the beginning of a cycle. */
-    private String cycle(int[] missing) {
+    private String cycle() {
         int at = 0;
-        while (missing[at] == 0) {
+        while (!before.isCircular(at)) {
             at++;
         }
         List<Integer> path = new ArrayList<>();
         while (!path.contains(at) && path.size() < 16) {
             path.add(at);
             for (int producer : producers[at]) {
-                if (missing[producer] > 0) {
+                if (before.isCircular(producer)) {
                     at = producer;
                     break;
                 }
@@ -145,7 +106,7 @@ final class ScenarioGraph {
             Integer last = null;
             for (Map.Entry<Long, Integer> next : values.entrySet()) {
                 int now = next.getValue();
-                if (last != null && last != now && !before[now].get(last)) {
+                if (last != null && last != now && !before.before(now).get(last)) {
                     throw invalid(
                             "operation '%s' signals semaphore '%s' to %d but does not follow operation '%s', which signals a lower value; add a wait, or use another semaphore"
                                     .formatted(
@@ -159,7 +120,7 @@ final class ScenarioGraph {
         });
     }
 
-    /** Returns the operations, each behind all predecessors. */
+    /** Returns the operations, each behind all predecessors; of the ready operations the first defined is first. */
     int[] order() {
         return order;
     }
@@ -171,7 +132,7 @@ final class ScenarioGraph {
 
     /** Returns all predecessors of an operation. Not to be changed. */
     BitSet before(int operation) {
-        return before[operation];
+        return before.before(operation);
     }
 
     /** Returns the operations signalling a timeline, by value. */

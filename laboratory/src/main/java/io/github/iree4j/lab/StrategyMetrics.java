@@ -8,7 +8,6 @@ import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -239,10 +238,12 @@ final class StrategyMetrics {
             workload[i] = root(workload, i);
         }
         long pairs = 0;
-        BitSet[] before = orderOfQueues();
-        for (int i = 0; i < before.length; i++) {
+        PartialOrder order = orderOfQueues();
+        for (int i = 0; i < queue.length; i++) {
             int its = workload[i];
-            pairs += before[i].stream().filter(each -> workload[each] != its).count();
+            pairs += order.before(i).stream()
+                    .filter(each -> workload[each] != its)
+                    .count();
         }
         return pairs;
     }
@@ -256,42 +257,23 @@ final class StrategyMetrics {
         return at;
     }
 
-    /** Returns for each operation the operations before, because of queues and waits. */
-    private BitSet[] orderOfQueues() {
-        List<Integer> byStart = new ArrayList<>();
-        for (int i : graph.order()) {
-            byStart.add(i);
-        }
-        byStart.sort((a, b) -> { // stable: where no time passes, producers stay first
-            long first = result.operations().get(a).start();
-            long second = result.operations().get(b).start();
-            return first != second || queue[a] != queue[b]
-                    ? Long.compare(first, second)
-                    : Integer.compare(epoch[a], epoch[b]);
-        });
-        int[] last = new int[result.queues().size()]; // of each queue, plus 1
-        BitSet[] before = new BitSet[queue.length];
-        for (int each : byStart) {
-            BitSet all = new BitSet();
-            boolean isPlaced = queue[each] != NOWHERE;
-            if (isPlaced && last[queue[each]] > 0) {
-                include(all, last[queue[each]] - 1, before);
+    /** Returns the order of queues and waits: an operation follows producers, and the operation before on the queue. */
+    private PartialOrder orderOfQueues() {
+        int[][] predecessors = new int[queue.length][];
+        Arrays.setAll(predecessors, graph::producers);
+        for (LabResult.QueueUse use : result.queues()) {
+            int last = NOWHERE;
+            for (String each : use.operations()) {
+                Integer its = index.get(each);
+                if (its != null) { // else memory
+                    if (last != NOWHERE) {
+                        predecessors[its] = IntStream.concat(IntStream.of(last), IntStream.of(predecessors[its]))
+                                .toArray();
+                    }
+                    last = its;
+                }
             }
-            for (int producer : graph.producers(each)) {
-                include(all, producer, before);
-            }
-            if (isPlaced) {
-                last[queue[each]] = each + 1;
-            }
-            before[each] = all;
         }
-        return before;
-    }
-
-    private static void include(BitSet all, int other, BitSet[] before) {
-        all.set(other);
-        if (before[other] != null) {
-            all.or(before[other]);
-        }
+        return new PartialOrder(predecessors);
     }
 }

@@ -6,6 +6,7 @@ import static io.github.iree4j.hal.schedule.WaitKnowledge.TIMELINES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.Scenario.Placement;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Random;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -497,5 +499,41 @@ class ComparisonTest {
         LabResult result = Laboratory.run(Laboratory.scenario("independent"), OPTIONS.withScale(new Scale(2, 1, 0)));
         assertThat(result.queues()).hasSize(4);
         assertThat(result.operations()).allMatch(each -> each.entries().size() == 1);
+    }
+
+    /** Many operations without duration, ready at one tick on several queues: the order of their starts is a tie. */
+    @Test
+    void tiesLeaveTheOrderOfEachQueueAsItIs() {
+        long seed = Effort.seed(System.nanoTime());
+        Random random = new Random(seed);
+        for (int run = 0; run < 20; run++) {
+            int count = 40 + random.nextInt(160);
+            StringBuilder text = new StringBuilder("""
+                    id: ties
+                    placement: queues
+                    hardware: [{id: gpu, lanes: 4}]
+                    semaphores: [gate, own]
+                    operations:
+                      - {id: gate, hw: gpu, duration: 50, signal: {gate: 1}, queue: 3}
+                      - {id: alone, hw: gpu, duration: 0, signal: {own: 1}, queue: 0, submitted: 60}
+                    """);
+            for (int i = 0; i < count; i++) {
+                text.append("  - {id: o%d, hw: gpu, duration: 0, wait: {gate: 1}, queue: %d, submitted: %d}%n"
+                        .formatted(i, random.nextInt(3), random.nextInt(40)));
+            }
+            Scenario scenario = Laboratory.read(text.toString());
+            long strangers = scenario.operations().stream()
+                    .skip(2)
+                    .filter(each -> each.queue() == 0)
+                    .count();
+            for (Comparison.Way each :
+                    Comparison.of(scenario, LabOptions.DEFAULT).ways()) {
+                assertThat(each.strangers())
+                        .as(
+                                "seed %d run %d %s: all before 'alone' on its queue, and the gate",
+                                seed, run, each.knowledge())
+                        .isEqualTo(strangers + (strangers > 0 ? 1 : 0));
+            }
+        }
     }
 }

@@ -297,11 +297,11 @@ final class LabRun {
         return fence;
     }
 
-    /** Returns whether an operation waits for nothing but memory. */
+    /** Returns whether an operation waits for nothing but memory: a timeline may fail behind the awaited value. */
     boolean isDue(Work work) {
         return work.end < 0
                 && work.operation.waits().entrySet().stream()
-                        .allMatch(each -> semaphore(each.getKey()).isReached(each.getValue()));
+                        .allMatch(each -> semaphore(each.getKey()).value() >= each.getValue());
     }
 
     private void close() {

@@ -152,6 +152,23 @@ class LabMemoryTest {
     }
 
     @Test
+    void whoWaitsInLineFailsAlsoWhenATimelineFailsBehindTheReachedValue() {
+        LabResult result = Laboratory.run(Laboratory.read("""
+                        id: x
+                        hardware: [{id: gpu, memory: 8}]
+                        semaphores: [s, t]
+                        operations:
+                          - {id: keeps, hw: gpu, signal: {s: 1}, alloc: {a: 6}}
+                          - {id: first, hw: gpu, signal: {t: 1}, alloc: {b: 6}}
+                          - {id: follows, hw: gpu, wait: {s: 1, t: 1}, signal: {s: 2}}
+                          - {id: second, hw: gpu, wait: {s: 1}, alloc: {c: 6}}
+                        """), LabOptions.DEFAULT);
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.operations().get(2).failure()).contains("buffer 'b'");
+        assertThat(result.operations().get(3).failure()).contains("RESOURCE_EXHAUSTED", "buffer 'c'");
+    }
+
+    @Test
     void whatCannotBeIsRefused() {
         String head = "id: x\nhardware: [{id: gpu, memory: 8}, cpu]\nsemaphores: [s]\noperations:\n";
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 9}}"))

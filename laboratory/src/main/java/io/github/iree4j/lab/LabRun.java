@@ -55,6 +55,7 @@ final class LabRun {
         long start = -1;
         long end = -1;
         int lane = -1;
+        boolean isSubmitted;
         boolean exhausted; // finds no memory
         boolean faulted; // the cause of a failure, not a consequence
 
@@ -237,6 +238,7 @@ final class LabRun {
             earlier.followers.add(work);
             return;
         }
+        work.isSubmitted = true;
         notes.submitting = work;
         Queue queue = queues.get(plan.queueOf[work.index]);
         List<Fence.Entry> waits = points(work.operation.waits());

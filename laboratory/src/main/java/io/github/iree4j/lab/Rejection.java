@@ -4,6 +4,9 @@ import static io.github.iree4j.lab.Scenario.invalid;
 
 import io.github.iree4j.hal.schedule.SpeculationScope;
 import io.github.iree4j.lab.LabRun.Work;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.function.Predicate;
 
 /** A verification that finds its draft wrong, with the scope of speculation. Confined to the thread of the run. */
 final class Rejection implements AutoCloseable {
@@ -11,6 +14,7 @@ final class Rejection implements AutoCloseable {
     final Work draft;
     private final LabRun run;
     private final SpeculationScope scope;
+    private final BitSet cancelled = new BitSet(); // by operation, once made
     private boolean made;
 
     private Rejection(LabRun run, Work verification, Work draft) {
@@ -39,10 +43,17 @@ final class Rejection implements AutoCloseable {
                         .formatted(fault, fault.target()));
     }
 
-    /** Cancels the incomplete work standing on the draft, unless the verification has failed. */
+    /**
+     * Cancels the incomplete work standing on the draft, unless the verification has failed. The scope knows submitted
+     * operations alone: an operation verified only through a later submission is not yet verified.
+     */
     void make() {
         if (verification.cause == null) {
             made = true;
+            BitSet standing = submittedBehind(this::isBehindDraft);
+            cancelled.or(standing);
+            cancelled.andNot(
+                    submittedBehind(each -> queueOf(each) == queueOf(verification) && standing.get(each.index)));
             scope.reject(draft.epoch);
         }
     }
@@ -52,23 +63,23 @@ final class Rejection implements AutoCloseable {
         return made;
     }
 
-    /** Returns whether the rejection is made, and an operation stands on the draft and is not verified. */
+    /** Returns whether the rejection is made, and cancels an operation unless the operation was complete. */
     boolean reaches(Work work) {
-        return made && standsOnDraft(work) && !isVerified(work);
+        return cancelled.get(work.index);
     }
 
-    private boolean standsOnDraft(Work work) {
-        return isBehindDraft(work)
-                || run.graph.before(work.index).stream().anyMatch(each -> isBehindDraft(run.works.get(each)));
-    }
-
-    private boolean isVerified(Work work) {
-        return isVerifying(work)
-                || run.graph.before(work.index).stream().anyMatch(each -> isVerifying(run.works.get(each)));
-    }
-
-    private boolean isVerifying(Work work) {
-        return queueOf(work) == queueOf(verification) && standsOnDraft(work);
+    /** Returns the submitted operations with a property, and the submitted operations behind these by waits. */
+    private BitSet submittedBehind(Predicate<Work> property) {
+        BitSet all = new BitSet();
+        for (int each : run.graph.order()) {
+            Work work = run.works.get(each);
+            all.set(
+                    each,
+                    work.isSubmitted
+                            && (property.test(work)
+                                    || Arrays.stream(run.graph.producers(each)).anyMatch(all::get)));
+        }
+        return all;
     }
 
     /** Returns whether an operation is the draft, or behind the draft on the draft's queue. */

@@ -362,6 +362,27 @@ class FaultTest {
         assertThat(run(result, "other").failure()).isNull();
     }
 
+    @Test
+    void aRejectionKnowsTheOperationsSubmittedBefore() {
+        LabResult result = Laboratory.run(Laboratory.read("""
+                        id: late
+                        hardware: [draft, verify]
+                        semaphores: [d, v, w]
+                        operations:
+                          - {id: d1, hw: draft, signal: {d: 1}}
+                          - {id: v1, hw: verify, duration: 7, wait: {d: 1}, signal: {v: 1}}
+                          - {id: late, hw: verify, wait: {v: 1}, signal: {w: 1}, submitted: 26}
+                          - {id: d2, hw: draft, wait: {w: 1}}
+                        """), faults("reject:v1"));
+        assertThat(result.violations()).isEmpty();
+        assertThat(failed(result)).containsExactly("d2");
+        assertThat(run(result, "d2").end())
+                .as("what verified the operation was not submitted")
+                .isEqualTo(8);
+        assertThat(run(result, "d2").isHit()).isTrue();
+        assertThat(run(result, "late").failure()).isNull();
+    }
+
     private static void checkFault(Scenario scenario, Fault fault, long hostDelay) {
         LabResult result = Laboratory.run(
                 scenario, LabOptions.DEFAULT.withFaults(List.of(fault)).withHostDelay(hostDelay));

@@ -47,7 +47,8 @@ public record LabResult(
     }
 
     /**
-     * The scheduler's decisions about the waits of an operation at submission.
+     * The scheduler's decisions about the waits of an operation: at submission, but with waits on the device decided again
+     * once an operation held back for another wait resumes.
      *
      * @param reached ended already
      * @param elidedFifo implied by the order of the queue
@@ -96,7 +97,7 @@ public record LabResult(
      * @param entries the frontier as known by the scheduler: epochs of queues
      * @param isTainted whether the frontier has lost entries, for lack of room
      * @param decisions about the waits
-     * @param waits the decision about the wait for each timeline, at submission; empty if the operation was refused
+     * @param waits the decision about the wait for each timeline, also of allocations; empty if the operation was refused
      * @param failure the cause of the failure; null on success
      * @param isHit whether a fault hit the operation: the failure is then no consequence of another
      */

@@ -13,7 +13,6 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueOperation;
-import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
@@ -62,8 +61,7 @@ final class LabRun {
         @Nullable
         IreeException cause;
 
-        final List<WaitDecision> decided = new ArrayList<>(); // about all waits, also for memory
-        final Map<String, WaitDecision> waits = new LinkedHashMap<>(); // by timeline of the scenario
+        final List<WaitNotes.Noted> noted = new ArrayList<>(); // about waits of the operation and of allocations
         final List<Work> followers = new ArrayList<>(0); // submitted once this operation is placed
         int epoch; // on the queue, from 1; 0 if never issued
 

@@ -2,6 +2,7 @@ package io.github.iree4j.lab;
 
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.LabResult.QueueUse;
 import io.github.iree4j.lab.LabResult.SemaphoreState;
@@ -77,6 +78,12 @@ final class ResultReader {
     private OperationRun read(Work work) {
         Hardware hardware = run.scenario.hardware().get(run.queues.get(run.plan.queueOf[work.index]).hardware);
         Frontier frontier = work.frontier();
+        List<WaitDecision> decided = new ArrayList<>();
+        Map<String, WaitDecision> waits = new LinkedHashMap<>();
+        for (WaitNotes.Noted each : work.noted) {
+            decided.addAll(each.isOfMemory ? List.of() : each.decisions());
+            each.addTo(waits);
+        }
         return new OperationRun(
                 work.operation,
                 work.issued,
@@ -86,8 +93,8 @@ final class ResultReader {
                 values(frontier),
                 entries(frontier),
                 frontier.isTainted(),
-                LabResult.Decisions.of(work.decided),
-                Collections.unmodifiableMap(work.waits),
+                LabResult.Decisions.of(decided),
+                Collections.unmodifiableMap(waits),
                 work.cause == null ? null : work.cause.toString(),
                 work.faulted && work.cause != null);
     }

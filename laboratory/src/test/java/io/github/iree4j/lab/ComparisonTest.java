@@ -236,10 +236,10 @@ class ComparisonTest {
                     "shared-pool",
                     new Scale(2, 1, 0),
                     "**Not borne out.** Four requests need six units each of a real pool of eight, so three of them get"
-                            + " memory by waiting for the last user, in every way, and take equally long. Frontiers and"
-                            + " events have the same number of waits and checks together, events with more of them on"
-                            + " the host; plain timelines repeat waits that a queue's memory of its own waits would"
-                            + " drop.",
+                            + " memory by waiting for the last user, in every way, and take equally long. Frontiers have"
+                            + " fewer waits and checks together than events: with events the host holds operations"
+                            + " back, and then finds the other waits of these ended, each a check. Plain timelines"
+                            + " repeat waits that a queue's memory of its own waits would drop.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::records);
@@ -247,7 +247,8 @@ class ComparisonTest {
                         same(c, Comparison.Way::reusedAfterWait);
                         assertThat(c.way(FRONTIERS).reusedAfterWait()).isEqualTo(3);
                         assertThat(c.way(FRONTIERS).waits() + c.way(FRONTIERS).hostChecks())
-                                .isEqualTo(c.way(EVENTS).waits() + c.way(EVENTS).hostChecks());
+                                .isLessThan(
+                                        c.way(EVENTS).waits() + c.way(EVENTS).hostChecks());
                         assertThat(c.way(EVENTS).hostChecks())
                                 .isGreaterThan(c.way(FRONTIERS).hostChecks());
                         assertThat(c.way(TIMELINES).waits())
@@ -535,5 +536,23 @@ class ComparisonTest {
                         .isEqualTo(strangers + (strangers > 0 ? 1 : 0));
             }
         }
+    }
+
+    @Test
+    void aWaitThatEndsWhileTheHostHoldsItsOperationBackIsACheck() {
+        Comparison comparison = Comparison.of(Laboratory.read("""
+                        id: held
+                        hardware: [a, b, c]
+                        semaphores: [early, late]
+                        operations:
+                          - {id: early, hw: a, duration: 2, signal: {early: 1}}
+                          - {id: late, hw: b, signal: {late: 1}, submitted: 9}
+                          - {id: both, hw: c, wait: {early: 1, late: 1}}
+                        """), LabOptions.DEFAULT);
+        assertThat(comparison.ways()).allSatisfy(each -> {
+            assertThat(each.freshWaits()).isEqualTo(2);
+            assertThat(each.hostChecks()).isEqualTo(2);
+            assertThat(each.waits()).isEqualTo(each.knowledge() == EVENTS ? 0 : 1);
+        });
     }
 }

@@ -1,10 +1,8 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.status.Known;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,20 +18,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryShortages {
     private static final int MOST_HOLDERS = 5;
-    private static final int ANY = -1; // the pools of a request not known to be in line for one
+    private static final int UNKNOWN = -1; // the pools of a request not known to be in line for one
 
     private final OperationGraph graph;
     private final Explanation explanation;
-    private final Map<Request, Deque<FlightEvent.InLine>> lines = new HashMap<>(); // without memory so far
+    private final Map<Request, List<FlightEvent.InLine>> lines = new HashMap<>(); // without memory so far
+    private final Map<Integer, String> devices = new HashMap<>(); // by the set of pools that their operations used
 
     /** What a request in line and the reservation for the request have in common. */
-    private record Request(long bytes, long call) {}
+    private record Request(int set, long bytes, long call) {}
 
     /**
      * A waiting request.
      *
      * @param call the number of the requesting call, or of the requesting operation's call; 0 for none
-     * @param set the pools that share a limit
+     * @param set the pools that share a limit; UNKNOWN if not known
      * @param pool the name of the pool; empty if not known
      * @param queue the queue of the operation; null if not known
      */
@@ -65,31 +64,33 @@ final class MemoryShortages {
 
     /** Returns a problem for each set of pools. */
     Stream<RecordedProblem> find() {
+        graph.operations().forEach(this::readDevice);
         for (FlightEvent each : graph.recording().events()) {
             if (each instanceof FlightEvent.InLine line) {
-                lines.computeIfAbsent(new Request(line.bytes(), line.call()), unused -> new ArrayDeque<>())
+                lines.computeIfAbsent(
+                                new Request(set(line.pool()), line.bytes(), line.call()), unused -> new ArrayList<>())
                         .add(line);
             } else if (each instanceof FlightEvent.Reserved given) {
-                take(given.size(), given.call());
+                leave(given);
             }
         }
         for (RecordedOperation each : explanation.states().failed()) {
             if (each.held != null && each.issued == null) {
-                take(each.held.bytes(), each.call()); // left the line with its failure
+                take(each, each.held); // left the line with its failure
             }
         }
         List<Work> ofOperations = new ArrayList<>();
         for (RecordedOperation each : explanation.open()) {
             FlightEvent.Held held = each.held;
             if (held != null && explanation.states().isHeldForMemory(each) == Known.YES) {
-                FlightEvent.InLine line = take(held.bytes(), each.call());
+                FlightEvent.InLine line = take(each, held);
                 ofOperations.add(new Work(
                         explanation.title(each),
                         false,
                         each.call(),
                         held.bytes(),
                         explanation.age(held.time()),
-                        line == null ? ANY : set(line.pool()),
+                        line == null ? setOfDevice(each) : set(line.pool()),
                         line == null ? "" : pool(line),
                         graph.queue(each.axis())));
             }
@@ -101,9 +102,58 @@ final class MemoryShortages {
         return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
     }
 
-    private FlightEvent.@Nullable InLine take(long bytes, long call) {
-        Deque<FlightEvent.InLine> all = lines.get(new Request(bytes, call));
-        return all == null ? null : all.poll();
+    private void readDevice(RecordedOperation operation) {
+        if (operation.reserved != null) {
+            devices.put(set(operation.reserved.pool()), device(operation));
+        }
+    }
+
+    private String device(RecordedOperation operation) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        return queue == null ? "" : queue.device();
+    }
+
+    /** Takes the request of a reservation out of the line, unless the request never stood there. */
+    private void leave(FlightEvent.Reserved given) {
+        RecordedOperation allocator = graph.memory().allocator(given.reservation());
+        if (allocator != null && allocator.held == null && graph.isWhole(allocator)) {
+            return;
+        }
+        long held = allocator == null || allocator.held == null ? -1 : allocator.held.sequence();
+        List<FlightEvent.InLine> all =
+                lines.getOrDefault(new Request(set(given.pool()), given.size(), given.call()), List.of());
+        all.stream().filter(each -> each.sequence() > held).findFirst().ifPresent(all::remove);
+    }
+
+    /** Takes the request of an operation out of the line; returns null when it is not known which request, if any, is the operation's. */
+    private FlightEvent.@Nullable InLine take(RecordedOperation operation, FlightEvent.Held held) {
+        List<Request> found = lines.entrySet().stream()
+                .filter(each -> each.getKey().bytes() == held.bytes()
+                        && each.getKey().call() == operation.call()
+                        && devices.getOrDefault(each.getKey().set(), device(operation))
+                                .equals(device(operation))
+                        && each.getValue().stream().anyMatch(line -> line.sequence() > held.sequence()))
+                .map(Map.Entry::getKey)
+                .toList();
+        if (found.size() != 1) {
+            return null;
+        }
+        List<FlightEvent.InLine> all = lines.getOrDefault(found.getFirst(), List.of());
+        FlightEvent.InLine first = all.stream()
+                .filter(each -> each.sequence() > held.sequence())
+                .findFirst()
+                .orElseThrow();
+        all.remove(first);
+        return first;
+    }
+
+    /** Returns the only set of pools known to be of an operation's device. */
+    private int setOfDevice(RecordedOperation operation) {
+        List<Integer> sets = devices.entrySet().stream()
+                .filter(each -> each.getValue().equals(device(operation)))
+                .map(Map.Entry::getKey)
+                .toList();
+        return sets.size() == 1 ? sets.getFirst() : UNKNOWN;
     }
 
     private int set(int pool) {
@@ -120,7 +170,7 @@ final class MemoryShortages {
                 .inProgress(OpenRecords.MAXIMUM)
                 .forEach(each -> open.put(each.call().call(), each.call()));
         List<Work> found = new ArrayList<>();
-        for (Deque<FlightEvent.InLine> each : lines.values()) {
+        for (List<FlightEvent.InLine> each : lines.values()) {
             for (FlightEvent.InLine line : each) {
                 FlightEvent.Call call = open.get(line.call());
                 if (call != null && graph.isCompleteFrom(line)) { // else there may have been memory
@@ -184,12 +234,15 @@ final class MemoryShortages {
 
     /** Says who holds memory, as far as the recording has reservations without missing the releases. */
     private String holders(int set) {
+        if (set == UNKNOWN) {
+            return "who holds memory is not known: the records of the request are missing";
+        }
         FlightRecording.Header header = graph.recording().header();
         Map<String, Held> held = new HashMap<>();
         for (FlightEvent.Reserved each : graph.memory().reservations()) {
             if (graph.isCompleteFrom(each)
                     && graph.memory().released(each.reservation()) == null
-                    && (set == ANY || set(each.pool()) == set)) {
+                    && set(each.pool()) == set) {
                 held.merge(each.consumer(), new Held(each.consumer(), each.length(), 1, each.time()), Held::and);
             }
         }

@@ -3,7 +3,6 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
-import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,15 +16,16 @@ import java.util.Map;
 /**
  * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
  * queue overlap, and a counter for the memory of each pool. Dispatches with times are slices within the slice of their
- * operation; a dispatch that overlaps an earlier one of its operation is on a track beside the queue's. An operation that has not ended is a slice without an end,
- * from the submission on; an operation whose end is not known is left out. Flows are only the direct waits, no more
+ * operation; a dispatch that overlaps an earlier one of its operation is on a track beside the queue's. An operation
+ * that failed before its turn is a slice from the submission to the failure, and an operation that has not ended is a
+ * slice without an end, from the submission on; an operation whose end is not known is left out, and counted. Flows are only the direct waits, no more
  * than {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
  */
 final class PerfettoExport {
     /** The most flows written; the longest waits are kept. */
     static final int MAXIMUM_FLOWS = 5000;
 
-    /** The most slices without an end, each on its own track; the oldest operations are kept. */
+    /** The most slices without an end, and of operations without a run, each on its own track; the oldest are kept. */
     static final int MAXIMUM_OPEN = 100;
 
     // Fields of the messages of the schema.
@@ -55,6 +55,7 @@ final class PerfettoExport {
     private static final int ANNOTATION_NAME = 10;
     private static final int BEGIN = 1;
     private static final int END = 2;
+    private static final int INSTANT = 3;
     private static final int COUNTER = 4;
 
     private final OperationGraph graph;
@@ -96,13 +97,24 @@ final class PerfettoExport {
         }
         List<Slice> slices = new ArrayList<>();
         int open = 0;
-        for (RecordedOperation each : graph.operations()) {
+        int waited = 0;
+        int unknown = 0;
+        for (RecordedOperation each : graph.operations()) { // in the order of submission
             long end = graph.end(each);
-            Known hasEnded = graph.hasEnded(each);
-            if (hasEnded == Known.YES && end != RecordedOperation.NEVER) {
-                slices.add(new Slice(each, end - explanation.times(each).running(), end));
-            } else if (hasEnded == Known.NO && open++ < MAXIMUM_OPEN) { // in the order of submission
-                slices.add(new Slice(each, each.submittedAt(), RecordedOperation.NEVER));
+            switch (graph.hasEnded(each)) {
+                case YES -> {
+                    if (end != RecordedOperation.NEVER) {
+                        slices.add(new Slice(each, end - explanation.times(each).running(), end));
+                    } else if (waited++ < MAXIMUM_OPEN) { // failed before its turn, or lacks the records of its run
+                        slices.add(new Slice(each, Math.min(each.submittedAt(), each.overAt()), each.overAt()));
+                    }
+                }
+                case NO -> {
+                    if (open++ < MAXIMUM_OPEN) {
+                        slices.add(new Slice(each, each.submittedAt(), RecordedOperation.NEVER));
+                    }
+                }
+                case UNKNOWN -> unknown++;
             }
         }
         // Of slices at the same time the first issued comes first: a flow ends behind its beginning.
@@ -113,6 +125,9 @@ final class PerfettoExport {
             add(each, starting.getOrDefault(each.operation, List.of()), ending.getOrDefault(each.operation, List.of()));
         }
         memory();
+        leftOut(open - MAXIMUM_OPEN, "that have not ended");
+        leftOut(waited - MAXIMUM_OPEN, "that ended without a record of their run");
+        leftOut(unknown, "not known to have ended");
         packets.sort(Comparator.comparingLong(Packet::time)); // stable: an end stays before a begin at the same time
         for (Packet each : packets) {
             target.write(new ProtoWriter().message(TRACE_PACKET, each.content).toBytes());
@@ -284,14 +299,31 @@ final class PerfettoExport {
         packets.add(new Packet(-1, new ProtoWriter().number(PACKET_SEQUENCE, 1).message(PACKET_TRACK, track)));
     }
 
+    /** Says how many operations have no slice, by a mark at the end of the recording, on its own track. */
+    private void leftOut(int count, String which) {
+        if (count <= 0) {
+            return;
+        }
+        long track = nextTrack++;
+        describe(new ProtoWriter().number(TRACK_UUID, track).text(TRACK_NAME, "left out"));
+        packet(
+                graph.takenAt(),
+                new ProtoWriter()
+                        .number(EVENT_TYPE, INSTANT)
+                        .number(EVENT_TRACK, track)
+                        .text(EVENT_NAME, "%d operations %s".formatted(count, which)));
+    }
+
+    /** Counts the memory reserved since the records are complete: the release of other memory may be missing. */
     private void memory() {
         Map<Integer, Long> tracks = new HashMap<>();
         Map<Integer, Long> bytes = new HashMap<>();
         for (FlightEvent event : graph.recording().events()) {
-            if (event instanceof FlightEvent.Reserved reserved) {
+            if (event instanceof FlightEvent.Reserved reserved && graph.isCompleteFrom(reserved)) {
                 count(reserved.pool(), reserved.length(), event.time(), tracks, bytes);
             } else if (event instanceof FlightEvent.Released released
-                    && graph.memory().reservation(released.reservation()) instanceof FlightEvent.Reserved reserved) {
+                    && graph.memory().reservation(released.reservation()) instanceof FlightEvent.Reserved reserved
+                    && graph.isCompleteFrom(reserved)) {
                 count(reserved.pool(), -reserved.length(), event.time(), tracks, bytes);
             }
         }
@@ -303,7 +335,15 @@ final class PerfettoExport {
             RecordedPool known = graph.recording().pools().get(pool);
             describe(new ProtoWriter()
                     .number(TRACK_UUID, created)
-                    .text(TRACK_NAME, "memory of pool %s (%d)".formatted(known.name(), known.set()))
+                    .text(
+                            TRACK_NAME,
+                            "memory of pool %s (%d)%s"
+                                    .formatted(
+                                            known.name(),
+                                            known.set(),
+                                            graph.recording().header().completeFrom() > 0
+                                                    ? ", without earlier memory"
+                                                    : ""))
                     .message(TRACK_COUNTER, new ProtoWriter().number(COUNTER_UNIT, COUNTER_UNIT_BYTES)));
             return created;
         });

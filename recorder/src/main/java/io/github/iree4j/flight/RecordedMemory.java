@@ -64,6 +64,12 @@ final class RecordedMemory {
         return releases.get(reservation);
     }
 
+    /** Returns the operation that allocated a reservation; null for the host, and before the issue. */
+    @Nullable
+    RecordedOperation allocator(long reservation) {
+        return allocators.get(reservation);
+    }
+
     /** Returns the operation that released a reservation; null for the host, and before the release. */
     @Nullable
     RecordedOperation releaser(long reservation) {

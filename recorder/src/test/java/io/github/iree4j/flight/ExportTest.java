@@ -7,6 +7,8 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.local.LocalBackend;
@@ -26,6 +28,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -374,5 +377,97 @@ class ExportTest {
         assertThat(new String(export(ExportFormat.PERFETTO, graph), StandardCharsets.UTF_8))
                 .contains("failure")
                 .contains("the hardware broke");
+    }
+
+    @Test
+    void perfettoHasASliceUpToTheFailureForWhatFailsBeforeItsTurnAndCountsWhatIsLeftOut() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        int most = PerfettoExport.MAXIMUM_OPEN + 7;
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, 12);
+            try (VirtualDevice device = VirtualDevice.builder()
+                            .clock(clock)
+                            .schedulingDomain(domain)
+                            .build();
+                    TimelineSemaphore upload = TimelineSemaphore.create(0);
+                    Fence wait = Fence.at(upload, 1);
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                for (int i = 0; i < most; i++) {
+                    device.queue(0).barrier(wait, null, 0);
+                }
+                clock.runUntil(clock.now() + 5_000);
+                upload.fail(new IreeException(StatusCode.ABORTED, "gave up"));
+                clock.runUntilIdle();
+                Map<Long, Long> begun = new HashMap<>(); // by track
+                List<Long> lengths = new ArrayList<>();
+                List<String> marks = new ArrayList<>();
+                for (Map<Integer, List<Object>> packet : events(new OperationGraph(recorder.recording()))) {
+                    Map<Integer, List<Object>> event =
+                            decode((byte[]) packet.get(11).getFirst());
+                    switch ((int) number(event, 9)) {
+                        case 1 -> begun.put(number(event, 11), number(packet, 8));
+                        case 2 -> lengths.add(number(packet, 8) - begun.get(number(event, 11)));
+                        default -> marks.add(new String((byte[]) event.get(23).getFirst(), StandardCharsets.UTF_8));
+                    }
+                }
+                assertThat(lengths).hasSize(PerfettoExport.MAXIMUM_OPEN).containsOnly(5_000L);
+                assertThat(marks).containsExactly("7 operations that ended without a record of their run");
+            }
+        }
+    }
+
+    private static List<Map<Integer, List<Object>>> events(OperationGraph graph) throws IOException {
+        return decode(export(ExportFormat.PERFETTO, graph)).get(1).stream()
+                .map(each -> decode((byte[]) each))
+                .filter(packet -> packet.containsKey(11))
+                .toList();
+    }
+
+    /** Bursts of work with pauses: the stripes of the ring drop records of different ages. */
+    @Test
+    void perfettoCountsNoMemoryWhoseReleaseWasOverwritten() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, 12);
+            try (VirtualDevice device = VirtualDevice.builder()
+                            .clock(clock)
+                            .schedulingDomain(domain)
+                            .build();
+                    TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                    FlightRecorder recorder =
+                            FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(1 << 20), clock::now)) {
+                Random random = new Random(7);
+                long value = 0;
+                for (int burst = 0; burst < 400; burst++) {
+                    for (int i = random.nextInt(60); i > 0; i--) {
+                        Fence allocated = Fence.at(timeline, value + 1);
+                        Buffer buffer = device.queue(0)
+                                .alloca(
+                                        value == 0 ? null : Fence.at(timeline, value),
+                                        allocated,
+                                        BufferParams.DEFAULT,
+                                        4096,
+                                        0);
+                        clock.runUntil(clock.now() + 200_000);
+                        value += 2;
+                        device.queue(0).dealloca(allocated, Fence.at(timeline, value), buffer, 0);
+                        clock.runUntil(clock.now() + 200_000);
+                        buffer.close();
+                    }
+                    clock.runUntil(clock.now() + (long) (random.nextExponential() * 3_000_000));
+                }
+                FlightRecording recording = recorder.recording();
+                assertThat(recording.header().completeFrom()).isPositive();
+                List<Long> counts = new ArrayList<>();
+                for (Map<Integer, List<Object>> packet : events(new OperationGraph(recording))) {
+                    Map<Integer, List<Object>> event =
+                            decode((byte[]) packet.get(11).getFirst());
+                    if (number(event, 9) == 4) {
+                        counts.add(number(event, 30));
+                    }
+                }
+                assertThat(counts).containsOnly(0L, 4096L).last().isEqualTo(0L);
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.RecordedCalls.Part;
@@ -14,6 +15,9 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +27,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RecordedProblemsTest {
     private static final long MEMORY = 64 << 10;
+    private static final long SEED = Effort.seed(20261128);
+    private static final Pattern HELD = Pattern.compile("held by .* with (\\d+) bytes");
 
     private final RandomWork work = new RandomWork(7, MEMORY);
     private final DeviceQueue queue = work.queues.getFirst();
@@ -256,6 +262,112 @@ class RecordedProblemsTest {
         queue.dealloca(first, null, buffers.getFirst(), 0);
         work.clock.runUntilIdle();
         assertThat(problems()).isEmpty();
+    }
+
+    @Test
+    void memoryGivenByAnotherDeviceIsNotForTheRequestThatWaits() {
+        DeviceQueue other = work.devices.getLast().queue(0);
+        buffers.add(queue.alloca(null, null, BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
+        buffers.add(other.alloca(null, null, BufferParams.DEFAULT, MEMORY / 4, 0));
+        work.clock.runUntilIdle();
+        buffers.add(queue.alloca(null, null, BufferParams.DEFAULT, MEMORY / 2, 0));
+        work.clock.runUntilIdle();
+        String before = problems().getFirst().summary();
+        buffers.add(other.alloca(null, null, BufferParams.DEFAULT, MEMORY / 2, 0));
+        work.clock.runUntil(work.clock.now() + 1);
+        assertThat(problems())
+                .singleElement()
+                .satisfies(each -> assertThat(each.summary().replaceFirst(" for [^ ]* [a-z]*$", ""))
+                        .isEqualTo(before.replaceFirst(" for [^ ]* [a-z]*$", ""))
+                        .contains("of pool 'large' of device 'v0', limited to 65536 bytes", "with 49152 bytes"));
+        queue.dealloca(null, null, buffers.getFirst(), 0);
+        work.clock.runUntilIdle();
+        assertThat(problems()).isEmpty();
+    }
+
+    /** The request of the first allocation has no record: the second one's is not the first one's. */
+    @Test
+    void withoutARecordOfTheRequestTheHoldersAreOfTheDeviceIfThatHasOnlyOneSetOfPools() {
+        for (boolean hasHolder : new boolean[] {true, false}) {
+            buffers.add(queue.alloca(null, null, BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
+            work.clock.runUntilIdle();
+            buffers.add(queue.alloca(null, null, BufferParams.DEFAULT, MEMORY / 2, 0));
+            work.clock.runUntilIdle();
+            FlightRecording recording = recorder.recording();
+            RecordWords records = new RecordWords();
+            for (int i = 0; i < recording.records().count(); i++) {
+                int type = RecordType.type(recording.records().word(i, 0));
+                if (type != RecordType.IN_LINE && (hasHolder || type != RecordType.RESERVED)) {
+                    records.add(recording.records().words(), recording.records().start(i));
+                }
+            }
+            OperationGraph graph = new OperationGraph(new FlightRecording(
+                    recording.header(), recording.names(), recording.queues(), recording.pools(), records));
+            assertThat(new Explanation(graph).problems())
+                    .singleElement()
+                    .satisfies(each -> assertThat(each.summary())
+                            .startsWith(
+                                    "waiting for 32768 bytes of memory of device 'v0', limited to 65536 bytes: 1 operation")
+                            .contains(
+                                    hasHolder
+                                            ? "memory is held by no program with 49152 bytes in 1 block"
+                                            : "who holds memory is not known"));
+            queue.dealloca(null, null, buffers.getFirst(), 0);
+            work.clock.runUntilIdle();
+            queue.dealloca(null, null, buffers.getLast(), 0);
+            work.clock.runUntilIdle();
+            buffers.clear();
+        }
+    }
+
+    /** Of few sizes: requests of both devices are alike. */
+    @Test
+    void noMoreMemoryIsHeldThanTheLimitOfTheDeviceAllows() {
+        int shortages = 0;
+        for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
+            Random random = new Random(seed);
+            List<Fence> allocated = new ArrayList<>();
+            List<Integer> on = new ArrayList<>(); // the device of each buffer
+            for (int i = 0; i < 40; i++) {
+                int device = random.nextInt(2);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                allocated.add(Fence.at(timeline, 1));
+                on.add(device);
+                buffers.add(work.devices
+                        .get(device)
+                        .queue(0)
+                        .alloca(
+                                null,
+                                allocated.getLast(),
+                                BufferParams.DEFAULT,
+                                MEMORY / 8 * (1 + random.nextInt(4)),
+                                0));
+                work.clock.runUntil(work.clock.now() + random.nextInt(20_000));
+                for (RecordedProblem each : problems()) {
+                    Matcher held = HELD.matcher(each.summary());
+                    if (held.find()) {
+                        assertThat(Long.parseLong(held.group(1)))
+                                .as("seed %d: %s", seed, each.summary())
+                                .isLessThanOrEqualTo(MEMORY);
+                        shortages++;
+                    }
+                }
+                for (int most = random.nextInt(4) == 0 ? 2 : 0; most > 0 && !allocated.isEmpty(); most--) {
+                    int which = random.nextInt(allocated.size());
+                    work.devices
+                            .get(on.remove(which))
+                            .queue(0)
+                            .dealloca(allocated.remove(which), null, buffers.remove(which), 0);
+                }
+            }
+            for (int i = 0; i < allocated.size(); i++) {
+                work.devices.get(on.get(i)).queue(0).dealloca(allocated.get(i), null, buffers.get(i), 0);
+            }
+            buffers.clear();
+            work.clock.runUntilIdle();
+            assertThat(problems()).as("seed %d", seed).isEmpty();
+        }
+        assertThat(shortages).isPositive();
     }
 
     /** The same recording, once as it is, and once with a header by which any record before its end may be missing. */

@@ -315,8 +315,12 @@ public final class OperationGraph {
 
     /** Whether all records from an event on are there. */
     boolean isCompleteFrom(FlightEvent event) {
-        FlightRecording.Header header = recording.header();
-        return event.sequence() >= header.completeFrom() && header.dropped() == 0;
+        return event.sequence() >= recording.header().completeFrom() && !mayLackLater();
+    }
+
+    /** Whether records of later operations may be missing: the file was full, or has no end. */
+    boolean mayLackLater() {
+        return recording.header().dropped() > 0;
     }
 
     /**

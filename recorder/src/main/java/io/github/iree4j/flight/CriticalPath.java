@@ -78,14 +78,19 @@ public record CriticalPath(List<Step> steps) {
     }
 
     /**
-     * Returns whether the path begins with an operation whose dependencies are all recorded.
+     * Returns whether no record is missing that might make the path longer.
      *
      * @param graph the operations
-     * @return false if the path may have begun earlier, since records are missing
+     * @return false if the path may begin earlier, or the recording lacks later operations
      */
     public boolean isWhole(OperationGraph graph) {
+        return !mayBeginEarlier(graph) && !graph.mayLackLater();
+    }
+
+    /** Returns whether dependencies of the first operation may be missing. */
+    boolean mayBeginEarlier(OperationGraph graph) {
         FlightRecording.Header header = graph.recording().header();
-        return steps.isEmpty() || steps.getFirst().operation().isWhole(header.completeFrom());
+        return !steps.isEmpty() && !steps.getFirst().operation().isWhole(header.completeFrom());
     }
 
     /**

@@ -368,15 +368,13 @@ public final class Explanation {
      */
     public List<String> slowest(String function, int most) {
         RecordedCalls recorded = new RecordedCalls(graph, this);
-        Lines lines = new Lines(most);
-        recorded.slowest(function, lines);
+        List<String> leftOut = recorded.leftOut(function);
         if (calls.size() > 0) {
-            lines.add("%d more in progress: see the summary".formatted(calls.size()));
+            leftOut.addFirst("%d more in progress: see the summary".formatted(calls.size()));
         }
-        lines.add(RecordedCalls.ENDS);
-        if (!recorded.caveat().isEmpty()) {
-            lines.add(recorded.caveat());
-        }
+        Lines lines = new Lines(most, Math.max(1, most - leftOut.size())); // caveats belong to a long list too
+        recorded.slowest(function, lines);
+        leftOut.forEach(lines::appendix);
         return lines.all();
     }
 
@@ -447,8 +445,14 @@ public final class Explanation {
         if (!graph.recording().damage().isEmpty()) {
             lines.add(graph.recording().damage());
         } else if (header.completeFrom() > 0 || header.dropped() > 0) {
-            lines.add("records before number %d are incomplete, and %d were dropped"
-                    .formatted(header.completeFrom(), header.dropped()));
+            StringJoiner missing = new StringJoiner(", and ");
+            if (header.completeFrom() > 0) {
+                missing.add("records before number %d are incomplete".formatted(header.completeFrom()));
+            }
+            if (header.dropped() > 0) {
+                missing.add("%d records were dropped: later operations may be missing".formatted(header.dropped()));
+            }
+            lines.add(missing.toString());
         }
         long unknown = operations.stream()
                 .filter(each -> graph.hasEnded(each) == Known.UNKNOWN)
@@ -468,11 +472,15 @@ public final class Explanation {
     private void criticalPath(Lines lines) {
         CriticalPath path = CriticalPath.of(graph);
         int steps = path.steps().size();
-        lines.part("critical path: %s, %d operations%s"
-                .formatted(
-                        duration(path.duration()),
-                        steps,
-                        path.isWhole(graph) ? "" : ", and perhaps earlier ones: the records are missing"));
+        StringJoiner missing = new StringJoiner(" and ", ", and perhaps ", " ones: the records are missing");
+        missing.setEmptyValue("");
+        if (path.mayBeginEarlier(graph)) {
+            missing.add("earlier");
+        }
+        if (graph.mayLackLater()) {
+            missing.add("later");
+        }
+        lines.part("critical path: %s, %d operations%s".formatted(duration(path.duration()), steps, missing));
         int skipped = lines.room() == 0 || steps <= lines.room() ? 0 : steps - lines.room() + 1;
         if (skipped > 0) {
             lines.add("  (%d earlier ones)".formatted(skipped));

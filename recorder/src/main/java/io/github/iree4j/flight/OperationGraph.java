@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The hardware ends an operation before the host observes the end, and may report several ends together. Operations
  * known to run after an operation therefore bound its end: {@link #end} is the earliest time by which the host observed
- * the end of the operation or of a successor. Immutable.
+ * the end of the operation or of a successor, or the successor on the stream began. Immutable.
  */
 public final class OperationGraph {
     private final FlightRecording recording;
@@ -75,11 +75,17 @@ public final class OperationGraph {
         // Predecessors were issued before an operation: the operation's end is final here when it bounds their ends.
         for (RecordedOperation each : issued) {
             long end = end(each);
-            for (RecordedOperation before : predecessors(each)) {
-                ends.computeIfPresent(before, (unused, known) -> Math.min(known, end));
+            predecessors(each).forEach(before -> bound(before, end));
+            RecordedOperation previous = previous(each);
+            if (previous != null && issueNumber(previous) < issueNumber(each)) {
+                bound(previous, each.beganAt()); // waits of a GPU may be open when an operation begins
             }
         }
         issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
+    }
+
+    private void bound(RecordedOperation before, long time) {
+        ends.computeIfPresent(before, (unused, known) -> Math.min(known, time));
     }
 
     /** Puts operations whose submissions have no record in their places by time. */
@@ -254,7 +260,8 @@ public final class OperationGraph {
     }
 
     /**
-     * Returns the latest possible end of an operation: when the host observed this end, or the end of a successor.
+     * Returns the latest possible end of an operation: when the host observed this end, or the end of a successor, or
+     * when the next operation on the stream began.
      *
      * @param operation the operation
      * @return the time; {@link RecordedOperation#NEVER} when the operation did not end
@@ -308,8 +315,12 @@ public final class OperationGraph {
 
     /** Whether all records from an event on are there. */
     boolean isCompleteFrom(FlightEvent event) {
-        FlightRecording.Header header = recording.header();
-        return event.sequence() >= header.completeFrom() && header.dropped() == 0;
+        return event.sequence() >= recording.header().completeFrom() && !mayLackLater();
+    }
+
+    /** Whether records of later operations may be missing: the file was full, or has no end. */
+    boolean mayLackLater() {
+        return recording.header().dropped() > 0;
     }
 
     /**

@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The calls of a recording, as far as their operations are recorded: from the submission of a call's first operation to
@@ -47,7 +47,8 @@ final class RecordedCalls {
      * @param begin submission of the first operation, in nanoseconds since the recorder was opened
      * @param end end of the last operation with a known end; the time of the recording for a call in progress
      * @param parts nanoseconds by {@link Part}; add up to the time from begin to end
-     * @param hasEnded whether all operations have ended, and the call was not in progress
+     * @param hasEnded whether all operations have ended, and the call was not in progress; UNKNOWN also where later
+     *     operations may be missing
      */
     record Call(
             long number,
@@ -72,7 +73,7 @@ final class RecordedCalls {
     }
 
     /** A call may end late, or be cancelled, after its last operation. */
-    static final String ENDS =
+    private static final String ENDS =
             "how these calls ended for their callers is not recorded, nor are calls without operations";
 
     private final OperationGraph graph;
@@ -101,7 +102,7 @@ final class RecordedCalls {
     /** Returns the call of some operations. */
     Call call(long number, List<RecordedOperation> operations) {
         boolean inProgress = explanation.openCalls().contains(number);
-        Known ended = inProgress ? Known.NO : Known.YES;
+        Known ended = inProgress ? Known.NO : graph.mayLackLater() ? Known.UNKNOWN : Known.YES;
         long begin = Long.MAX_VALUE;
         long end = inProgress ? graph.takenAt() : Long.MIN_VALUE;
         TreeMap<Long, int[]> changes = new TreeMap<>(); // by time: more or fewer operations in each part
@@ -197,6 +198,7 @@ final class RecordedCalls {
             return List.of();
         }
         List<String> lines = new ArrayList<>(List.of(ENDS));
+        addCaveat(lines);
         functions.entrySet().stream()
                 .sorted(Comparator.comparingLong((Map.Entry<String, List<Call>> each) -> -total(each.getValue())))
                 .forEach(each -> lines.add(function(each.getKey(), each.getValue())));
@@ -274,11 +276,27 @@ final class RecordedCalls {
                     "the recording has no call of '%s'; it has calls of %s"
                             .formatted(function, known.length() == 0 ? "no function" : known));
         }
-        calls.values().stream()
-                .filter(each -> each.hasEnded() == Known.YES
-                        && (function.isEmpty() || each.function().equals(function)))
+        of(function, Known.YES)
                 .sorted(Comparator.comparingLong(Call::duration).reversed())
                 .forEach(each -> lines.add(() -> line(each)));
+    }
+
+    private Stream<Call> of(String function, Known ended) {
+        return calls.values().stream()
+                .filter(each -> each.hasEnded() == ended
+                        && (function.isEmpty() || each.function().equals(function)));
+    }
+
+    /** Returns what a list of the slowest calls leaves out. */
+    List<String> leftOut(String function) {
+        List<String> lines = new ArrayList<>();
+        long unknown = of(function, Known.UNKNOWN).count();
+        if (unknown > 0) {
+            lines.add(count(unknown, "call") + " not known to have ended");
+        }
+        lines.add(ENDS);
+        addCaveat(lines);
+        return lines;
     }
 
     private static String line(Call call) {
@@ -330,6 +348,7 @@ final class RecordedCalls {
         if (call.hasEnded() == Known.YES && call.status() == StatusCode.OK) {
             lines.add("how the call ended for its caller is not recorded");
         }
+        addCaveat(lines);
         call.operations().stream()
                 .filter(explanation::isEndKnown)
                 .max(Comparator.comparingLong(graph::end))
@@ -355,14 +374,23 @@ final class RecordedCalls {
         return steps.subList(Math.max(0, first - 1), steps.size());
     }
 
-    /** Returns whether calls may have begun before the first complete record, in words; empty if not. */
+    private void addCaveat(List<String> lines) {
+        if (!caveat().isEmpty()) {
+            lines.add(caveat());
+        }
+    }
+
+    /** Returns which operations of the calls may be missing, in words; empty if none. */
     String caveat() {
+        StringJoiner all = new StringJoiner("; ");
         long from = graph.recording().header().completeFrom();
-        return from == 0
-                ? ""
-                : String.format(
-                        Locale.ROOT,
-                        "records before number %d are missing: calls that began before may have taken longer",
-                        from);
+        if (from > 0) {
+            all.add("records before number %d are missing: calls that began before may have taken longer, or failed"
+                    .formatted(from));
+        }
+        if (graph.mayLackLater()) {
+            all.add("later records are missing: calls may have taken longer, or failed");
+        }
+        return all.toString();
     }
 }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The longest path over the event times of a recording, from its records alone: it shares no code with {@link OperationGraph}, and not its
  * way of thinking either. A wait is for the first value of the timeline at or above the one waited for, whatever was decided about it. An
- * operation has ended when the host learnt of it, or of any operation whose frontier covers it.
+ * operation has ended when the host learnt of it, or of any operation whose frontier covers it, or when anything began behind one of these
+ * on a stream.
  */
 public final class LongestPath {
     private static final long NEVER = Long.MAX_VALUE;
@@ -32,6 +33,8 @@ public final class LongestPath {
         FlightEvent.@Nullable Issued issued;
         boolean held;
         long completed = NEVER;
+        long began = NEVER;
+        long known = NEVER; // completed, or the begin of anything behind it on its stream
         RecordedFrontier frontier = RecordedFrontier.EMPTY;
         long end = NEVER;
         long begin; // when the last thing that it needed was there
@@ -60,6 +63,7 @@ public final class LongestPath {
         recording.events().forEach(this::read);
         nodes.values().stream().filter(node -> node.issued != null).forEach(order::add);
         order.sort(Comparator.comparingLong(Node::issueNumber));
+        order.forEach(node -> node.known = known(node));
         order.forEach(node -> node.end = end(node));
         order.forEach(this::extend);
     }
@@ -86,6 +90,12 @@ public final class LongestPath {
                     node.frontier = e.frontier();
                 }
             }
+            case FlightEvent.Began e -> {
+                Node node = nodes.get(e.operation());
+                if (node != null) {
+                    node.began = e.time();
+                }
+            }
             case FlightEvent.Completed e -> {
                 Node node = nodes.get(e.operation());
                 if (node != null) {
@@ -104,14 +114,24 @@ public final class LongestPath {
         }
     }
 
-    /** The earliest time by which the host knew: by its own end, or that of anything that runs after it. */
+    /** When the host learnt of the end, or anything behind it on its stream began. */
+    private long known(Node node) {
+        return streams.contains(node.submitted.axis())
+                ? order.stream()
+                        .filter(other -> other.submitted.axis() == node.submitted.axis() && other.epoch() > node.epoch())
+                        .mapToLong(other -> other.began)
+                        .reduce(node.completed, Math::min)
+                : node.completed;
+    }
+
+    /** The earliest time by which it was known to have ended: by its own end, or that of anything that runs after it. */
     private long end(Node node) {
-        long end = node.completed;
+        long end = node.known;
         long epoch = node.epoch();
         if (epoch > 0) {
             for (Node other : order) {
                 if (other.frontier.epochOf(node.submitted.axis()) >= epoch) {
-                    end = Math.min(end, other.completed);
+                    end = Math.min(end, other.known);
                 }
             }
         }

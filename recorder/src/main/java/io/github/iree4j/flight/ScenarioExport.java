@@ -1,6 +1,5 @@
 package io.github.iree4j.flight;
 
-import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
@@ -10,11 +9,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A scenario of the laboratory, as YAML readable by the laboratory: each ended operation, with its running time and the
@@ -23,18 +18,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScenarioExport {
     private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
-    private static final int MAXIMUM_INDEPENDENT = 4096; // chains of operations placed on lanes
+    private static final int MAXIMUM_QUEUES = 4096; // also chains of operations placed on lanes
     private static final int MAXIMUM_TIMELINES = 16_384;
     private static final int MAXIMUM_POINTS = 131_072;
     private static final int MAXIMUM_LANES = 64;
-    private static final long LONGEST = 100_000_000_000L;
+    private static final int MAXIMUM_HARDWARE = 256;
+    private static final long LONGEST = 100_000_000_000L; // duration
+    private static final long LATEST = 1_000_000_000_000_000L; // submission, from the first
 
     private final OperationGraph graph;
     private final Explanation explanation;
-    private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new HashMap<>(); // of exported operations
     private final Map<Long, String> hardware = new HashMap<>(); // by axis
-    private final Map<Long, TreeSet<Long>> orders =
-            new TreeMap<>(); // epochs of streams beside unordered queues, by axis
 
     ScenarioExport(OperationGraph graph) {
         this.graph = graph;
@@ -54,21 +48,11 @@ final class ScenarioExport {
         }
         boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
         int leftOut = leftOut(all);
-        while (!streams && chains(all.subList(leftOut, all.size())) > MAXIMUM_INDEPENDENT) {
+        while (!streams && chains(all.subList(leftOut, all.size())) > MAXIMUM_QUEUES) {
             leftOut += Math.max(1, (all.size() - leftOut) / 16);
         }
         all = all.subList(leftOut, all.size());
-        for (RecordedOperation each : all) {
-            last(each)
-                    .forEach((timeline, value) -> signals.computeIfAbsent(timeline, unused -> new TreeMap<>())
-                            .putIfAbsent(value, each));
-        }
-        for (RecordedOperation each : all) {
-            RecordedQueue queue = graph.queue(each.axis());
-            if (!streams && queue != null && queue.stream()) {
-                orders.computeIfAbsent(each.axis(), unused -> new TreeSet<>()).add(each.epoch());
-            }
-        }
+        ScenarioWaits waits = new ScenarioWaits(graph, all, !streams);
         StringBuilder text = new StringBuilder("id: recorded\nlabel: Recorded from a running system\n");
         text.append("description: Ticks are nanoseconds; operations of ")
                 .append(graph.recording().header().start())
@@ -82,19 +66,10 @@ final class ScenarioExport {
         nameHardware(streams);
         hardware(streams, text);
         text.append("semaphores: [");
-        String separator = "";
-        for (long timeline : new TreeMap<>(signals).keySet()) {
-            text.append(separator).append('t').append(timeline);
-            separator = ", ";
-        }
-        for (long axis : orders.keySet()) {
-            text.append(separator).append(order(axis));
-            separator = ", ";
-        }
-        text.append("]\noperations:\n");
+        text.append(String.join(", ", waits.timelines())).append("]\noperations:\n");
         long origin = all.getFirst().submittedAt();
         for (RecordedOperation each : all) {
-            operation(each, streams, origin, text);
+            operation(each, waits, streams, origin, text);
         }
         return text.toString();
     }
@@ -106,9 +81,11 @@ final class ScenarioExport {
         int first = all.size();
         while (first > 0 && all.size() - first < MAXIMUM_OPERATIONS) {
             RecordedOperation next = all.get(first - 1);
-            points += next.waits().size() + next.signals().size() + 2; // two more for the order of the stream
+            // For the order of signals one wait each, and two points for the order of the stream.
+            points += next.waits().size() + 2 * next.signals().size() + 2;
             next.signals().forEach(point -> timelines.add(point.timeline()));
-            if (points > MAXIMUM_POINTS
+            if (all.getLast().submittedAt() - next.submittedAt() > LATEST
+                    || points > MAXIMUM_POINTS
                     || timelines.size() + graph.recording().queues().size() > MAXIMUM_TIMELINES) {
                 break;
             }
@@ -160,8 +137,20 @@ final class ScenarioExport {
             machines.put(id, DeviceInfo.machine(queue.device(), queue.axis()));
         }
         boolean several = new HashSet<>(machines.values()).size() > 1;
+        checkCount(lanes.size(), streams ? "devices" : "queues, some without order", MAXIMUM_HARDWARE);
+        int queues = lanes.values().stream().mapToInt(Integer::intValue).sum();
+        checkCount(streams ? queues : 0, "queues", MAXIMUM_QUEUES);
         lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d%s}\n"
                 .formatted(id, count, several ? ", machine: machine_" + machines.get(id) : "")));
+    }
+
+    private static void checkCount(int count, String what, int most) {
+        if (count > most) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the recording has %d %s, and a scenario at most %d; record fewer devices in a domain"
+                            .formatted(count, what, most));
+        }
     }
 
     /** Names the hardware of each queue: the queues of a device share hardware if all are streams; devices never share hardware. */
@@ -189,7 +178,8 @@ final class ScenarioExport {
         return "d_" + name.substring(0, Math.min(64, name.length()));
     }
 
-    private void operation(RecordedOperation operation, boolean streams, long origin, StringBuilder text) {
+    private void operation(
+            RecordedOperation operation, ScenarioWaits waits, boolean streams, long origin, StringBuilder text) {
         RecordedQueue queue = graph.queue(operation.axis());
         if (queue == null) {
             return;
@@ -200,21 +190,9 @@ final class ScenarioExport {
                         operation.number(),
                         kind.substring(0, Math.min(64, kind.length())),
                         hardware.getOrDefault(queue.axis(), ""),
-                        Math.min(LONGEST, explanation.times(operation).running())));
-        Map<String, Long> waits = named(waits(operation));
-        Map<Long, Long> own = last(operation);
-        own.entrySet().removeIf(each -> !operation.equals(signaller(each.getKey(), each.getValue())));
-        Map<String, Long> signals = named(own);
-        TreeSet<Long> order = orders.get(operation.axis());
-        if (order != null) {
-            Long before = order.lower(operation.epoch());
-            if (before != null) {
-                waits.put(order(operation.axis()), before);
-            }
-            signals.put(order(operation.axis()), operation.epoch());
-        }
-        points(" wait", waits, text);
-        points(" signal", signals, text);
+                        duration(operation)));
+        points(" wait", waits.of(operation), text);
+        points(" signal", waits.signals(operation), text);
         if (streams) {
             text.append(", queue: ").append(Math.min(MAXIMUM_LANES - 1, queue.index()));
         }
@@ -223,43 +201,15 @@ final class ScenarioExport {
                 .append("}\n");
     }
 
-    /** Returns the largest value of each timeline signalled by an operation: smaller values are reached along. */
-    private static Map<Long, Long> last(RecordedOperation operation) {
-        Map<Long, Long> own = new TreeMap<>();
-        operation.signals().forEach(point -> own.merge(point.timeline(), point.value(), Math::max));
-        return own;
-    }
-
-    private @Nullable RecordedOperation signaller(long timeline, long value) {
-        NavigableMap<Long, RecordedOperation> values = signals.get(timeline);
-        return values == null ? null : values.get(value);
-    }
-
-    /**
-     * Returns the waits with exported signals, for the values signalled by operations. The signaller of such a wait was
-     * issued before the waiter; the host signalled the others.
-     */
-    private Map<Long, Long> waits(RecordedOperation operation) {
-        Map<Long, Long> waits = new TreeMap<>();
-        for (Point point : operation.waits()) {
-            NavigableMap<Long, RecordedOperation> values = signals.get(point.timeline());
-            Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
-            if (next != null && OperationGraph.issueNumber(next.getValue()) < OperationGraph.issueNumber(operation)) {
-                waits.merge(point.timeline(), next.getKey(), Math::max);
-            }
+    private long duration(RecordedOperation operation) {
+        long running = explanation.times(operation).running();
+        if (running > LONGEST) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s ran for %d ns, and an operation of a scenario runs for at most %d; record shorter operations"
+                            .formatted(operation, running, LONGEST));
         }
-        return waits;
-    }
-
-    /** Returns the name of a timeline keeping the order of a stream where lanes do not. */
-    private static String order(long axis) {
-        return "q" + Long.toHexString(axis);
-    }
-
-    private static Map<String, Long> named(Map<Long, Long> points) {
-        Map<String, Long> named = new LinkedHashMap<>();
-        points.forEach((timeline, value) -> named.put("t" + timeline, value));
-        return named;
+        return running;
     }
 
     private static void points(String key, Map<String, Long> points, StringBuilder text) {

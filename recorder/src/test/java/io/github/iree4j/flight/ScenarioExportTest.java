@@ -1,27 +1,37 @@
 package io.github.iree4j.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualOperation;
+import io.github.iree4j.hal.virtual.VirtualScript;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.LabResult;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scenario;
+import io.github.iree4j.status.IreeException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Claims about recordings that the laboratory runs. */
@@ -30,6 +40,7 @@ class ScenarioExportTest {
 
     private final VirtualClock clock = VirtualClock.stepped();
     private final List<VirtualDevice> devices = new ArrayList<>();
+    private long duration = 1;
 
     /** Records what an action submits to devices with these ids, and makes a scenario of it. */
     private Scenario record(boolean streams, List<String> ids, Runnable work) throws IOException {
@@ -44,6 +55,12 @@ class ScenarioExportTest {
                 VirtualDevice.Builder device = VirtualDevice.builder()
                         .id(id)
                         .clock(clock)
+                        .script(new VirtualScript() {
+                            @Override
+                            public long duration(int queue, long number, QueueOperation operation) {
+                                return duration;
+                            }
+                        })
                         .schedulingDomain(domain)
                         .directGroup(group);
                 devices.add((streams.test(id) ? device.fifoQueues(1) : device.unorderedQueue(2)).build());
@@ -98,12 +115,11 @@ class ScenarioExportTest {
 
     @Test
     void devicesWithOneNameAreNotOneHardware() throws IOException {
-        try (TimelineSemaphore s = TimelineSemaphore.create(0);
-                TimelineSemaphore t = TimelineSemaphore.create(0)) {
+        try (TimelineSemaphore t = TimelineSemaphore.create(0)) {
             List<String> ids = List.of("gpu", "gpu", "設備", "装置");
             Scenario scenario = record(true, ids, () -> {
                 for (int i = 0; i < ids.size(); i++) {
-                    submit(i, s, 0, t, i + 1);
+                    submit(i, t, i, t, i + 1);
                 }
             });
             assertThat(scenario.hardware()).hasSize(4);
@@ -171,6 +187,219 @@ class ScenarioExportTest {
                     .as("seed %d", seed)
                     .isEmpty();
             timelines.forEach(TimelineSemaphore::close);
+        }
+    }
+
+    @Test
+    void valueSignalledByTheHostInBetweenIsAWaitForTheValueBefore() throws IOException {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            Scenario scenario = record(false, List.of("cpu"), () -> {
+                submit(0, s, 0, s, 1);
+                clock.runUntilIdle();
+                s.signal(2);
+                submit(0, s, 2, s, 3);
+            });
+            assertThat(scenario.operations().get(1).waits()).containsExactly(Map.entry("t" + s.id(), 1L));
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void operationSubmittedAfterTheValueBeforeIsAWaitForTheValue() throws IOException {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            Scenario scenario = record(false, List.of("cpu"), () -> {
+                submit(0, s, 0, s, 1);
+                clock.runUntilIdle();
+                submit(0, s, 0, s, 2);
+            });
+            assertThat(scenario.operations().get(1).waits()).containsExactly(Map.entry("t" + s.id(), 1L));
+        }
+    }
+
+    @Test
+    void orderOfSignalsDueToChanceIsRefused() {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            assertThatThrownBy(() -> record(false, List.of("cpu"), () -> {
+                        submit(0, s, 0, s, 1);
+                        submit(0, s, 0, s, 2);
+                    }))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("signals timeline %d at 2, and is not known to follow", s.id())
+                    .hasMessageContaining("let the operation wait for the value");
+        }
+    }
+
+    @Test
+    void valueAboveThoseOfAScenarioIsRefused() {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            assertThatThrownBy(() -> record(true, List.of("gpu"), () -> submit(0, s, 0, s, 1L << 60)))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("at 1152921504606846976, and the values of a scenario are within");
+        }
+    }
+
+    @Test
+    void moreDevicesThanAScenarioHasAreRefused() {
+        List<String> ids = IntStream.range(0, 300).mapToObj(i -> "v" + i).toList();
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            assertThatThrownBy(() -> record(true, ids, () -> {
+                        for (int i = 0; i < ids.size(); i++) {
+                            submit(i, s, i, s, i + 1);
+                        }
+                    }))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("300 devices, and a scenario at most 256");
+        }
+    }
+
+    @Test
+    void operationLongerThanOneOfAScenarioIsRefused() {
+        duration = 200_000_000_000L;
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            assertThatThrownBy(() -> record(true, List.of("gpu"), () -> submit(0, s, 0, s, 1)))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("ran for 200000000000 ns, and an operation of a scenario");
+        }
+    }
+
+    @Test
+    void operationsBeforeALongPauseAreLeftOut() throws IOException {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
+            Scenario scenario = record(true, List.of("gpu"), () -> {
+                submit(0, s, 0, s, 1);
+                clock.runUntil(12L * 86_400 * 1_000_000_000);
+                submit(0, s, 1, s, 2);
+            });
+            assertThat(scenario.operations()).hasSize(1);
+            assertThat(scenario.description()).contains("the latest 1 of 2 that ended");
+        }
+    }
+
+    /** Streams and queues without order; values jump, also by the host; operations wait, or not. */
+    @Test
+    void randomRecordingRunsInTheLaboratoryWithoutViolationsOrIsRefused() throws IOException {
+        int ran = 0;
+        int refused = 0;
+        for (long seed = SEED; seed < SEED + Effort.rounds(300); seed++) {
+            Random random = new Random(seed);
+            List<TimelineSemaphore> timelines = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                timelines.add(TimelineSemaphore.create(0));
+            }
+            long[] values = new long[timelines.size()];
+            devices.clear();
+            int kinds = random.nextInt(3);
+            int carefree = random.nextInt(30);
+            try {
+                Scenario scenario = record(id -> kinds == 0 || kinds == 1 && id.equals("a"), List.of("a", "b"), () -> {
+                    for (int i = 0; i < 40; i++) {
+                        int at = random.nextInt(values.length);
+                        TimelineSemaphore timeline = timelines.get(at);
+                        if (random.nextInt(4) == 0) {
+                            clock.runUntilIdle();
+                            if (timeline.failure() == null && timeline.value() == values[at]) {
+                                timeline.signal(++values[at]);
+                            }
+                            continue;
+                        }
+                        boolean isWaiting = timeline.value() < values[at] || random.nextBoolean();
+                        long before = isWaiting && random.nextInt(30) >= carefree / 10 ? values[at] : 0;
+                        values[at] += 1 + random.nextInt(3);
+                        submit(random.nextInt(2), timeline, before, timeline, values[at]);
+                        if (random.nextInt(3) == 0) {
+                            clock.step();
+                        }
+                    }
+                });
+                assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+                        .as("seed %d", seed)
+                        .isEmpty();
+                ran++;
+            } catch (IreeException e) {
+                assertThat(e).as("seed %d", seed).hasMessageContaining("is not known to follow");
+                refused++;
+            }
+            timelines.forEach(TimelineSemaphore::close);
+        }
+        assertThat(ran).isGreaterThan(refused);
+    }
+
+    @Test
+    void recordingOfUnrulyWorkRunsInTheLaboratoryWithoutViolationsOrIsRefused() throws IOException {
+        int ran = 0;
+        for (long seed = SEED; seed < SEED + Effort.rounds(300); seed++) {
+            ByteArrayOutputStream yaml = new ByteArrayOutputStream();
+            try {
+                ExportFormat.SCENARIO.write(new OperationGraph(UnrulyWork.record(seed, 60)), yaml);
+            } catch (IreeException e) {
+                assertThat(e).as("seed %d", seed).message().containsAnyOf("not known to follow", "no operations");
+                continue;
+            }
+            Scenario scenario = Laboratory.read(yaml.toString(StandardCharsets.UTF_8));
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+                    .as("seed %d", seed)
+                    .isEmpty();
+            ran++;
+        }
+        assertThat(ran).isPositive();
+    }
+
+    /** Threads whose work waits on the hardware, or is awaited by the host, or begins behind a value of the host's; a ring too small, or not. */
+    @Test
+    void recordingOfThreadsOnTheCpuRunsInTheLaboratoryWithoutViolations() throws Exception {
+        for (int round = 0; round < 4; round++) {
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(12, 0), FrontierTracker.create(), 12);
+            FlightRecording recording;
+            boolean isWrapped = round % 2 == 0;
+            int calls = isWrapped ? 4_000 : 100;
+            try (Device device = new LocalBackend().open(DeviceOptions.builder().schedulingDomain(domain));
+                    FlightRecorder recorder = FlightRecorder.open(
+                            domain, RecorderOptions.DEFAULT.withBytes(isWrapped ? 1 << 20 : 16 << 20))) {
+                List<Thread> threads = new ArrayList<>();
+                for (long seed = SEED + 3 * round; seed < SEED + 3 * round + 3; seed++) {
+                    Random random = new Random(seed);
+                    threads.add(Thread.ofPlatform().start(() -> {
+                        for (int i = 0; i < calls; i++) {
+                            call(device.queue(0), random);
+                        }
+                    }));
+                }
+                for (Thread each : threads) {
+                    each.join();
+                }
+                recording = recorder.recording();
+            }
+            assertThat(recording.header().completeFrom() > 0).isEqualTo(isWrapped);
+            ByteArrayOutputStream yaml = new ByteArrayOutputStream();
+            ExportFormat.SCENARIO.write(new OperationGraph(recording), yaml);
+            Scenario scenario = Laboratory.read(yaml.toString(StandardCharsets.UTF_8));
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+                    .as("seed %d, round %d", SEED, round)
+                    .isEmpty();
+        }
+    }
+
+    private static void call(DeviceQueue queue, Random random) {
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
+            long value = 0;
+            for (int i = 1 + random.nextInt(5); i > 0; i--) {
+                int kind = random.nextInt(4);
+                if (kind == 0) {
+                    timeline.await(value);
+                    value += random.nextInt(2);
+                    if (value > timeline.value()) {
+                        timeline.signal(value);
+                    }
+                }
+                try (Fence waits = Fence.at(timeline, value);
+                        Fence signals = Fence.at(timeline, value + 1)) {
+                    queue.barrier(kind == 0 && random.nextBoolean() ? null : waits, signals, 0);
+                }
+                value++;
+            }
+            timeline.await(value);
         }
     }
 }

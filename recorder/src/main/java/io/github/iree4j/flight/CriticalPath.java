@@ -87,10 +87,12 @@ public record CriticalPath(List<Step> steps) {
         return !mayBeginEarlier(graph) && !graph.mayLackLater();
     }
 
-    /** Returns whether dependencies of the first operation may be missing. */
+    /** Returns whether the path begins after an operation whose records are missing, or may do so. */
     boolean mayBeginEarlier(OperationGraph graph) {
         FlightRecording.Header header = graph.recording().header();
-        return !steps.isEmpty() && !steps.getFirst().operation().isWhole(header.completeFrom());
+        return !steps.isEmpty()
+                && (steps.getFirst().after().missing()
+                        || !steps.getFirst().operation().isWhole(header.completeFrom()));
     }
 
     /**

@@ -8,16 +8,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind the kind of condition
  * @param before the operation that had to end first; null for the host, and for unrecorded causes
- * @param available when the condition was met, in nanoseconds since the recorder was opened
+ * @param available when the condition was met, in nanoseconds since the recorder was opened; for an operation whose
+ *     records are missing perhaps only the begin of the dependent operation, or its submission
  * @param point for a wait, the point waited for; else null
  * @param memory for memory, the previous reservation of the bytes; 0 if unknown, and for other kinds
+ * @param missing whether an operation had to end first whose records are missing
  */
 public record Dependency(
         Kind kind,
         @Nullable RecordedOperation before,
         long available,
         @Nullable Point point,
-        long memory) {
+        long memory,
+        boolean missing) {
     /** Kinds of dependencies. */
     public enum Kind {
         /** The submission of the operation by the host. */
@@ -29,4 +32,7 @@ public record Dependency(
         /** The last user of the memory. */
         MEMORY
     }
+
+    /** The operation that had to end first, where its records are missing. */
+    static final String MISSING = "an operation whose records are missing";
 }

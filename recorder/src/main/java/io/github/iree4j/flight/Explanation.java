@@ -255,11 +255,13 @@ public final class Explanation {
         if (producer == null && ended == Known.UNKNOWN) {
             return point + ", not known whether signalled: records are missing";
         }
-        String who = producer == null
-                ? ended == Known.YES
-                        ? "signalled by the host, or before the recording"
-                        : "signalled by nobody in the recording"
-                : "%s by %s".formatted(states.signals(producer), title(producer));
+        String who = producer != null
+                ? "%s by %s".formatted(states.signals(producer), title(producer))
+                : ended != Known.YES
+                        ? "signalled by nobody in the recording"
+                        : graph.isProducerMissing(operation, index)
+                                ? "signalled by " + Dependency.MISSING
+                                : "signalled by the host, or before the recording";
         return "%s, %s: %s".formatted(point, who, how(operation, index));
     }
 
@@ -529,16 +531,16 @@ public final class Explanation {
     }
 
     private String after(Dependency after) {
-        RecordedOperation before = after.before();
+        String before = after.missing() ? Dependency.MISSING : after.before() == null ? "" : after.before() + "";
         return switch (after.kind()) {
             case SUBMISSION -> "when it was submitted";
             case WAIT ->
                 "after %s %s"
                         .formatted(
-                                before == null ? "the host's signal of" : before + " signalled",
+                                before.isEmpty() ? "the host's signal of" : before + " signalled",
                                 calls.describe(after.point()));
             case QUEUE -> "behind " + before + " in its queue";
-            case MEMORY -> "when there was memory" + (before == null ? "" : " of " + before);
+            case MEMORY -> "when there was memory" + (before.isEmpty() ? "" : " of " + before);
         };
     }
 

@@ -37,6 +37,8 @@ public final class OperationGraph {
     private final Map<Long, RecordedQueue> queues = new HashMap<>();
     private final List<RecordedFrontier> strays = new ArrayList<>();
     private final TreeSet<Long> strayEnds = new TreeSet<>(); // sequence numbers
+    private final Map<Long, Long> strayCompletions = new HashMap<>(); // by number
+    private final Map<Entry, Long> missingEnds = new HashMap<>(); // of operations whose submissions have no record
     private final List<FlightEvent.Lost> losses = new ArrayList<>();
     private long takenAt;
 
@@ -80,12 +82,32 @@ public final class OperationGraph {
             if (previous != null && issueNumber(previous) < issueNumber(each)) {
                 bound(previous, each.beganAt()); // waits of a GPU may be open when an operation begins
             }
+            if (isStream(each.axis())) {
+                bound(before(new Entry(each.axis(), each.epoch())), Math.min(end, each.beganAt()));
+            }
         }
+        missingEnds.keySet().stream()
+                .filter(each -> isStream(each.axis()))
+                .sorted(Comparator.comparingLong(Entry::epoch).reversed())
+                .toList()
+                .forEach(each -> bound(before(each), missingEnds.get(each)));
         issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
     }
 
     private void bound(RecordedOperation before, long time) {
         ends.computeIfPresent(before, (unused, known) -> Math.min(known, time));
+    }
+
+    private void bound(Entry missing, long time) {
+        missingEnds.computeIfPresent(missing, (unused, known) -> Math.min(known, time));
+    }
+
+    private static Entry entry(Decision decision) {
+        return new Entry(decision.axis(), decision.epoch());
+    }
+
+    private static Entry before(Entry onStream) {
+        return new Entry(onStream.axis(), onStream.epoch() - 1);
     }
 
     /** Puts operations whose submissions have no record in their places by time. */
@@ -155,14 +177,22 @@ public final class OperationGraph {
             }
             case FlightEvent.Began began ->
                 of(began.operation(), operation -> operation.began = Math.min(operation.began, began.time()));
-            case FlightEvent.Completed completed ->
+            case FlightEvent.Completed completed -> {
+                if (!operations.containsKey(completed.operation())) {
+                    strayCompletions.put(completed.operation(), completed.time());
+                }
                 of(completed.operation(), operation -> {
                     operation.completed = operation.completed == null ? completed : operation.completed;
                 });
+            }
             case FlightEvent.Over over -> {
                 if (!operations.containsKey(over.operation())) {
                     strays.add(over.frontier());
                     strayEnds.add(over.sequence());
+                    missingEnds.put(
+                            new Entry(
+                                    over.frontier().producer(), over.frontier().producerEpoch()),
+                            strayCompletions.getOrDefault(over.operation(), over.time()));
                 }
                 of(over.operation(), operation -> operation.over = operation.over == null ? over : operation.over);
             }
@@ -337,12 +367,16 @@ public final class OperationGraph {
      * Returns the dependency available last, which allowed the operation to begin.
      *
      * @param operation an issued operation
-     * @return the dependency; of several at the same time the first; null when the operation was not issued
+     * @return the dependency; of several at the same time the first, or one whose operation has no records; null when the
+     *     operation was not issued
      */
     public @Nullable Dependency decisive(RecordedOperation operation) {
         Dependency last = null;
         for (Dependency each : dependencies(operation)) {
-            last = last == null || each.available() > last.available() ? each : last;
+            boolean isLater = last == null
+                    || each.available() > last.available()
+                    || each.available() == last.available() && each.missing() && !last.missing();
+            last = isLater ? each : last;
         }
         return last;
     }
@@ -414,6 +448,16 @@ public final class OperationGraph {
                 : signaller(new Point(point.timeline(), Math.max(point.value(), decision.value())));
     }
 
+    /** Whether a wait is ended by the signal of an operation whose records are missing, as a decision found. */
+    boolean isProducerMissing(RecordedOperation operation, int index) {
+        List<Decision> decisions = operation.lastDecisions();
+        return producer(operation, index) == null && index < decisions.size() && isMissing(entry(decisions.get(index)));
+    }
+
+    private boolean isMissing(Entry entry) {
+        return entry.epoch() > 0 && !byEpoch.containsKey(entry);
+    }
+
     /** Returns the operation whose signal or promise a decision found; null for a signal of the host, and for an unrecorded operation. */
     @Nullable
     RecordedOperation signaller(Decision decision) {
@@ -455,25 +499,63 @@ public final class OperationGraph {
     private List<Dependency> dependenciesOf(RecordedOperation operation) {
         List<Dependency> all = new ArrayList<>();
         long end = end(operation);
-        all.add(new Dependency(Kind.SUBMISSION, null, Math.min(operation.submittedAt(), end), null, 0));
+        all.add(new Dependency(Kind.SUBMISSION, null, Math.min(operation.submittedAt(), end), null, 0, false));
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = producer(operation, i);
             Point point = operation.waits().get(i);
             if (producer != null && issueNumber(producer) < issueNumber(operation)) {
-                all.add(new Dependency(Kind.WAIT, producer, end(producer), point, 0));
-            } else if (producer == null && isDeferred(operation, i)) { // the host signalled
-                FlightEvent.Decided resumed = operation.decided.getLast();
-                FlightEvent.WaitOver over = operation.waitOver(i, resumed);
-                long signalled = over == null ? resumed.time() : over.time();
-                all.add(new Dependency(Kind.WAIT, null, Math.min(signalled, end), point, 0));
+                all.add(new Dependency(Kind.WAIT, producer, end(producer), point, 0, false));
+            } else if (producer == null) {
+                addUnrecordedWait(operation, i, all);
             }
         }
-        RecordedOperation previous = previous(operation);
-        if (previous != null) {
-            all.add(new Dependency(Kind.QUEUE, previous, end(previous), null, 0));
-        }
+        addPrevious(operation, all);
         addMemory(operation, end, all);
         return List.copyOf(all);
+    }
+
+    /** Adds a wait ended by the host, or by an operation whose records are missing; of the latter the end may have a record. */
+    private void addUnrecordedWait(RecordedOperation operation, int index, List<Dependency> all) {
+        boolean missing = isProducerMissing(operation, index);
+        Decision decision = missing ? operation.lastDecisions().get(index) : null;
+        Long ended = decision == null ? null : missingEnds.get(entry(decision));
+        long available;
+        if (ended != null) {
+            available = ended;
+        } else if (isDeferred(operation, index)) {
+            FlightEvent.Decided resumed = operation.decided.getLast();
+            FlightEvent.WaitOver over = operation.waitOver(index, resumed);
+            available = over == null ? resumed.time() : over.time();
+        } else if (decision != null && decision.decision() == WaitDecision.DEVICE_WAIT) {
+            available = beginOrSubmission(operation);
+        } else {
+            return; // before the submission, or behind something else
+        }
+        if (decision != null && decision.decision() != WaitDecision.DEVICE_WAIT) {
+            available = Math.min(available, operation.beganAt());
+        }
+        Point point = operation.waits().get(index);
+        all.add(new Dependency(Kind.WAIT, null, Math.min(available, end(operation)), point, 0, missing));
+    }
+
+    /** Adds the previous operation on the same stream, of consecutive epochs; its records may be missing. */
+    private void addPrevious(RecordedOperation operation, List<Dependency> all) {
+        Entry before = before(new Entry(operation.axis(), operation.epoch()));
+        if (!isStream(operation.axis()) || before.epoch() < 1) {
+            return;
+        }
+        RecordedOperation previous = byEpoch.get(before);
+        Long ended = missingEnds.get(before);
+        if (previous != null) {
+            all.add(new Dependency(Kind.QUEUE, previous, end(previous), null, 0, false));
+        } else if (ended != null || !isWhole(operation)) { // else over before the submission: a later end has a record
+            long available = ended == null ? beginOrSubmission(operation) : ended;
+            all.add(new Dependency(Kind.QUEUE, null, Math.min(available, end(operation)), null, 0, true));
+        }
+    }
+
+    private static long beginOrSubmission(RecordedOperation operation) {
+        return operation.beganAt() == RecordedOperation.NEVER ? operation.submittedAt() : operation.beganAt();
     }
 
     private static boolean isDeferred(RecordedOperation operation, int index) {
@@ -490,8 +572,11 @@ public final class OperationGraph {
         long used = before == null ? 0 : before.reservation();
         for (Entry mark : reserved.marks()) {
             RecordedOperation producer = at(mark.axis(), mark.epoch());
+            Long ended = missingEnds.get(mark);
             if (producer != null && issueNumber(producer) < issueNumber(operation)) {
-                all.add(new Dependency(Kind.MEMORY, producer, Math.min(end(producer), end), null, used));
+                all.add(new Dependency(Kind.MEMORY, producer, Math.min(end(producer), end), null, used, false));
+            } else if (producer == null && ended != null) {
+                all.add(new Dependency(Kind.MEMORY, null, Math.min(ended, end), null, used, true));
             }
         }
         if (operation.held != null) { // until memory was released, or the users had completed
@@ -499,7 +584,10 @@ public final class OperationGraph {
                     ? memory.releaser(used)
                     : at(reserved.death().producer(), reserved.death().producerEpoch());
             boolean known = producer != null && issueNumber(producer) < issueNumber(operation);
-            all.add(new Dependency(Kind.MEMORY, known ? producer : null, Math.min(reserved.time(), end), null, used));
+            boolean missing = isMissing(
+                    new Entry(reserved.death().producer(), reserved.death().producerEpoch()));
+            all.add(new Dependency(
+                    Kind.MEMORY, known ? producer : null, Math.min(reserved.time(), end), null, used, missing));
         }
     }
 }

@@ -86,8 +86,8 @@ class CallsInPartTest {
 
     private void assertSays(OperationGraph graph, String caveat) throws IOException {
         Explanation explanation = new Explanation(graph);
-        for (List<String> lines : List.of(
-                explanation.summary(100), explanation.slowest("", 3), explanation.call(call.number(), 100))) {
+        for (List<String> lines :
+                List.of(explanation.summary(100), explanation.slowest("", 3), explanation.call(call.number(), 100))) {
             assertThat(lines).anyMatch(line -> line.endsWith(caveat));
         }
         assertThat(trace(graph)).contains(caveat + "\",");

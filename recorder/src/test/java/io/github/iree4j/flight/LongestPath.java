@@ -118,7 +118,8 @@ public final class LongestPath {
     private long known(Node node) {
         return streams.contains(node.submitted.axis())
                 ? order.stream()
-                        .filter(other -> other.submitted.axis() == node.submitted.axis() && other.epoch() > node.epoch())
+                        .filter(other ->
+                                other.submitted.axis() == node.submitted.axis() && other.epoch() > node.epoch())
                         .mapToLong(other -> other.began)
                         .reduce(node.completed, Math::min)
                 : node.completed;

@@ -443,9 +443,12 @@ public final class OperationGraph {
         if (forgotten != null) {
             return forgotten;
         }
-        return decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED
+        RecordedOperation found = signaller(new Point(point.timeline(), Math.max(point.value(), decision.value())));
+        // An open operation has no epoch where the record of the issue is missing.
+        boolean isListed = found != null && found.axis() == decision.axis() && found.epoch() == 0;
+        return !isListed && (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED)
                 ? signaller(decision)
-                : signaller(new Point(point.timeline(), Math.max(point.value(), decision.value())));
+                : found;
     }
 
     /** Whether a wait is ended by the signal of an operation whose records are missing, as a decision found. */

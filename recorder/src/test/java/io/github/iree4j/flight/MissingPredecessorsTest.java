@@ -117,6 +117,19 @@ class MissingPredecessorsTest {
                 ", behind an operation whose records are missing in its queue");
     }
 
+    @Test
+    void anOpenOperationWithoutARecordOfItsIssueIsStillToSignal() throws IOException {
+        submitLong(8000);
+        near.submit(0, Fence.at(signal, 1), null, new VirtualOperation("waiter"));
+        Explanation explanation = new Explanation(new OperationGraph(recorder.recording()));
+        recorder.close();
+        RecordedOperation open = explanation.open().getFirst();
+        assertThat(open.name()).isEqualTo("long");
+        assertThat(explanation.explain(explanation.open().getLast()))
+                .anyMatch(line -> line.contains(", to be signalled by " + explanation.title(open)));
+        assertThat(explanation.problems()).isEmpty();
+    }
+
     /** What ended before the submission held nothing back. */
     @Test
     void anOperationWithoutRecordsThatEndedBeforeIsNotWaitedFor() throws IOException {

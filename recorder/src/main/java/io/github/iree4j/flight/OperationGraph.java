@@ -90,7 +90,7 @@ public final class OperationGraph {
                 .filter(each -> isStream(each.axis()))
                 .sorted(Comparator.comparingLong(Entry::epoch).reversed())
                 .toList()
-                .forEach(each -> bound(before(each), missingEnds.get(each)));
+                .forEach(each -> bound(before(each), missingEnds.getOrDefault(each, Long.MAX_VALUE)));
         issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
     }
 

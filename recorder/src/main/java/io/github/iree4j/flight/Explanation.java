@@ -374,7 +374,7 @@ public final class Explanation {
         if (calls.size() > 0) {
             leftOut.addFirst("%d more in progress: see the summary".formatted(calls.size()));
         }
-        Lines lines = new Lines(most, Math.max(1, most - leftOut.size())); // caveats belong to a long list too
+        Lines lines = new Lines(most, Math.min(most, Math.max(1, most - leftOut.size()))); // caveats belong to a long list too
         recorded.slowest(function, lines);
         leftOut.forEach(lines::appendix);
         return lines.all();

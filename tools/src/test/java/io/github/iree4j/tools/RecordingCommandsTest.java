@@ -63,7 +63,7 @@ class RecordingCommandsTest {
                 .allMatch(
                         line -> line.matches("call \\d+ of .*: .* from .* on = .*; \\d+ operations? that ended well"));
         assertThat(iree4j("explain", file, "--slowest", "--max_lines=2").out().lines())
-                .containsExactly(slowest.get(0), slowest.get(1), "(4 more lines)");
+                .containsExactly(slowest.getFirst(), slowest.getLast(), "(4 more lines)");
         String[] words = slowest.getFirst().split("[ :]");
         assertThat(iree4j("explain", file, "--function=" + words[3]).out().lines())
                 .containsExactlyElementsOf(slowest);
